@@ -50,7 +50,9 @@ def assert_is_naive(X, groups, center):
     np.testing.assert_allclose(np.abs(model.left_out_coordinates_[:, :r]), np.abs(Z), atol=1e-9 * scale)
     np.testing.assert_allclose(np.abs(model.components_[:r]), np.abs(U.T), atol=1e-7)
     n = len(X)
-    np.testing.assert_allclose(model.explained_variance_[:r], expected**2 / (n - center), atol=1e-9 * scale**2)
+    np.testing.assert_allclose(
+        model.explained_variance_[:r], expected**2 / (n - center), atol=1e-9 * scale**2
+    )
     if not center:
         np.testing.assert_allclose(
             np.abs(model.training_coordinates_[:, :r]), np.abs(V * expected), atol=1e-8 * scale
@@ -205,9 +207,7 @@ def test_fewer_and_more_components_than_the_rank():
 def test_storage_does_not_matter(convert):
     X = np.random.default_rng(8).standard_normal((9, 70)).astype(np.float32).astype(np.float64)
     a, b = GenSVD().fit(X), GenSVD().fit(convert(X))
-    np.testing.assert_allclose(
-        a.generalized_singular_values_, b.generalized_singular_values_, rtol=1e-7
-    )
+    np.testing.assert_allclose(a.generalized_singular_values_, b.generalized_singular_values_, rtol=1e-7)
     np.testing.assert_allclose(a.training_coordinates_, b.training_coordinates_, atol=1e-6)
     np.testing.assert_allclose(a.transform(X), b.transform(convert(X)), rtol=1e-5, atol=1e-4)
 

@@ -112,7 +112,9 @@ def storages(X, tmp_path):
 def test_every_storage_gives_the_same_reduction(tmp_path, monkeypatch, dtype, shape):
     monkeypatch.setattr(rows_module, "BLOCK_BYTES", 8 * 7 * 11)  # several blocks, the last one smaller
     rng = np.random.default_rng(1)
-    X = (rng.standard_normal(shape) * (rng.random(shape) < 0.4) + 0.5 * (rng.random(shape) < 0.1)).astype(dtype)
+    X = (rng.standard_normal(shape) * (rng.random(shape) < 0.4) + 0.5 * (rng.random(shape) < 0.1)).astype(
+        dtype
+    )
     X_new = rng.standard_normal((3, shape[1])).astype(dtype)
     for name, stored in storages(X, tmp_path).items():
         for method in ("auto", "gram"):
@@ -135,8 +137,13 @@ def test_sparse_data_are_never_densified_whole(monkeypatch):
     def refuse(*args, **kwargs):
         raise AssertionError("the whole matrix was densified")
 
-    monkeypatch.setattr(type(X), "toarray", lambda self, *a, **k: refuse() if self.shape == X.shape else
-                        np.asarray(sp.coo_matrix(self).todense()))
+    monkeypatch.setattr(
+        type(X),
+        "toarray",
+        lambda self, *a, **k: (
+            refuse() if self.shape == X.shape else np.asarray(sp.coo_matrix(self).todense())
+        ),
+    )
     reduction = reduce_rows(X)
     lifted = reduction.lift(reduction.coordinates[:1]) + reduction.mean
     np.testing.assert_allclose(lifted[0], np.asarray(X[[0]].todense())[0], atol=1e-10)
@@ -228,8 +235,8 @@ def test_energy_below_the_rank_tolerance_is_reported():
 
 
 BAD = {
-    "NaN": (lambda X: np.where(X == X[2, 3], np.nan, X), {}, r"X contains NaN \(first in row 2, column 3\)"),
-    "infinity": (lambda X: np.where(X == X[0, 0], np.inf, X), {}, r"X contains infinity"),
+    "NaN": (lambda X: np.where(X[2, 3] == X, np.nan, X), {}, r"X contains NaN \(first in row 2, column 3\)"),
+    "infinity": (lambda X: np.where(X[0, 0] == X, np.inf, X), {}, r"X contains infinity"),
     "overflow": (lambda X: 1e200 * X, {}, r"X: values are so large"),
     "one dimension": (lambda X: X[0], {}, r"X: found an array of shape \(8,\), expected two dimensions"),
     "empty": (lambda X: X[:0], {}, r"X: found an array of shape \(0, 8\), expected at least one sample"),
@@ -247,7 +254,7 @@ BAD = {
     ),
     "callable": (lambda X: X, {"kernel": lambda a, b: 1.0}, r"kernel: the callable returned shape"),
     "sparse lq": (lambda X: sp.csr_matrix(X), {"method": "lq"}, r"method: found 'lq' with a sparse X"),
-    "sparse NaN": (lambda X: sp.csr_matrix(np.where(X == X[2, 3], np.nan, X)), {}, r"X contains NaN"),
+    "sparse NaN": (lambda X: sp.csr_matrix(np.where(X[2, 3] == X, np.nan, X)), {}, r"X contains NaN"),
 }  # fmt: skip
 
 

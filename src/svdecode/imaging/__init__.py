@@ -1,0 +1,5 @@
+"""Images and tables in, images out."""
+
+from svdecode.imaging.dataset import Dataset
+
+__all__ = ["Dataset"]

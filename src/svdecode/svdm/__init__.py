@@ -1,0 +1,1 @@
+"""Support Vector Decomposition Machines."""
