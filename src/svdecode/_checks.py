@@ -51,8 +51,8 @@ def as_matrix(X: Any, name: str = "X") -> Any:
     """Return a 2-D float matrix: an array (memory maps stay on disk), or a sparse CSR matrix.
 
     Arrays of float32 and float64 are kept as they are, in either memory order; other numbers, and
-    sparse values, become float64. Finiteness is not checked here: `reduce_rows` sees it in the Gram matrix, which costs
-    no pass over the data.
+    sparse values, become float64. Finiteness is not checked here: `reduce_rows` sees it in the Gram
+    matrix, which costs no pass over the data.
     """
     if sp.issparse(X):
         if X.dtype.kind not in "fiub":

@@ -263,8 +263,8 @@ def test_scree_plot():
 
 
 ON_PURPOSE = (
-    "fit_transform returns corrected coordinates, as TargetEncoder does: each sample is compared with the mean "
-    "of the others, so even well-posed data are scaled by n / (n − 1)"
+    "fit_transform returns corrected coordinates, as TargetEncoder does: each sample is compared with the "
+    "mean of the others, so even well-posed data are scaled by n / (n − 1)"
 )
 # Without mean removal no exception is needed: scikit-learn compares fit_transform(X) with
 # fit(X).transform(X) on 30 × 3 data, which are well-posed, and there GenSVD is plain SVD. On ill-posed

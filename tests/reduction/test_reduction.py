@@ -178,7 +178,8 @@ def test_polynomial_kernel_equals_explicit_features():
     def features(A):  # (aᵀb + 1)² = φ(a)ᵀφ(b)
         root = np.sqrt(2)
         return np.column_stack([
-            np.ones(len(A)), root * A[:, 0], root * A[:, 1], A[:, 0] ** 2, A[:, 1] ** 2, root * A[:, 0] * A[:, 1]
+            np.ones(len(A)), root * A[:, 0], root * A[:, 1],
+            A[:, 0] ** 2, A[:, 1] ** 2, root * A[:, 0] * A[:, 1],
         ])  # fmt: skip
 
     by_kernel = reduce_rows(X, kernel="polynomial", degree=2, gamma=1.0, coef0=1.0)
@@ -250,7 +251,8 @@ BAD = {
     "not square": (lambda X: X, {"kernel": "precomputed"}, r"X: found a kernel matrix of shape \(5, 8\)"),
     "not symmetric": (lambda X: X[:, :5], {"kernel": "precomputed"}, r"X: .*not symmetric"),
     "indefinite": (
-        lambda X: np.diag([1.0, 1, 1, 1, -1]), {"kernel": "precomputed", "center": False}, r"kernel: .*eigenvalue -1"
+        lambda X: np.diag([1.0, 1, 1, 1, -1]), {"kernel": "precomputed", "center": False},
+        r"kernel: .*eigenvalue -1",
     ),
     "callable": (lambda X: X, {"kernel": lambda a, b: 1.0}, r"kernel: the callable returned shape"),
     "sparse lq": (lambda X: sp.csr_matrix(X), {"method": "lq"}, r"method: found 'lq' with a sparse X"),
@@ -270,7 +272,7 @@ def test_bad_input_names_the_argument(case):
 def test_new_rows_with_other_features_are_refused():
     X = np.random.default_rng(10).standard_normal((5, 8))
     for reduction in (reduce_rows(X), reduce_rows(X.T), reduce_rows(X, kernel="rbf")):
-        with pytest.raises(ValueError, match="X: found 3 features, expected [85]"):
+        with pytest.raises(ValueError, match=r"X: found 3 features, expected [85]"):
             reduction.transform(np.zeros((2, 3)))
     with pytest.raises(ValueError, match="kernel"):
         reduce_rows(X, kernel="rbf").lift(np.ones((1, 4)))

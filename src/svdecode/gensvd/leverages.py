@@ -40,6 +40,18 @@ def left_out_coordinates(
         Row j is z_j.
     n_stripped : int
         Number of blocks that have a direction of their own.
+
+    Examples
+    --------
+    Of the samples (1, 0) and (1, 1) each keeps its projection on the other.
+
+    >>> import numpy as np
+    >>> from svdecode.gensvd import left_out_coordinates
+    >>> X = np.array([[1.0, 0.0], [1.0, 1.0]])
+    >>> V, singular_values, rotation = np.linalg.svd(X)
+    >>> Z, n_stripped = left_out_coordinates(V, singular_values, [np.array([0]), np.array([1])])
+    >>> bool(np.allclose(Z @ rotation, [[0.5, 0.5], [1.0, 0.0]])), n_stripped
+    (True, 2)
     """
     n = len(V)
     Q = V * singular_values

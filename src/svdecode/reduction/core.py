@@ -56,6 +56,17 @@ class Reduction:
         Norms of the columns of L where they are the singular directions ("lq" route), else None.
     discarded_energy : float
         Share of ‖X_c‖² below the rank tolerance, which is not in `coordinates`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svdecode.reduction import reduce_rows
+    >>> X = np.random.default_rng(0).standard_normal((6, 1000))
+    >>> reduction = reduce_rows(X[:4])
+    >>> reduction.rank
+    3
+    >>> reduction.transform(X[4:]).shape
+    (2, 3)
     """
 
     coordinates: FloatArray

@@ -53,6 +53,15 @@ def kernel_matrix(
     -------
     array of shape (n_a, n_b)
         The kernel values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svdecode.reduction import kernel_matrix
+    >>> A = np.array([[1.0, 0.0], [0.0, 2.0]])
+    >>> kernel_matrix(A, A, "polynomial", degree=2, gamma=1, coef0=1)
+    array([[ 4.,  1.],
+           [ 1., 25.]])
     """
     if callable(kernel):
         values = np.asarray(kernel(A, B), dtype=np.float64)
