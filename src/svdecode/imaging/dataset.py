@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import nibabel
@@ -117,10 +117,9 @@ class Dataset:
         Dataset
             The same features of these samples.
         """
-        known = {
-            f.name: getattr(self, f.name) for f in fields(self) if f.name in ("X", "y", "runs", "subjects")
-        }
-        return replace(self, **{name: None if v is None else v[rows] for name, v in known.items()})
+        by_sample = {name: getattr(self, name) for name in ("X", "y", "runs", "subjects")}
+        chosen: dict[str, Any] = {name: None if v is None else v[rows] for name, v in by_sample.items()}
+        return replace(self, **chosen)
 
     def image(self, values: FloatArray) -> Any:
         """Image of one value, or several, a feature.

@@ -103,7 +103,7 @@ class LinearRows:
             return np.asarray(self._in_all_rows(np.full((1, self.n_rows), 1 / self.n_rows)) @ self.X)[0]
         if self.X.dtype == np.float64 and self.index is None:
             return np.asarray(self.X.mean(axis=0))
-        return np.concatenate([block.mean(axis=0) for _, block in self._blocks()])
+        return np.asarray(np.concatenate([block.mean(axis=0) for _, block in self._blocks()]))
 
     def _blocks(self) -> Iterator[tuple[slice, FloatArray]]:
         return column_blocks(self.X, self.X.shape[0], self.index)
