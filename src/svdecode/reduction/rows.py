@@ -100,10 +100,11 @@ class LinearRows:
         if not self.center:
             return np.zeros(self.n_features)
         if sp.issparse(self.X):
-            return np.asarray(self._in_all_rows(np.full((1, self.n_rows), 1 / self.n_rows)) @ self.X)[0]
+            share = np.full((1, self.n_rows), 1 / self.n_rows)
+            return np.asarray(self._in_all_rows(share) @ self.X).ravel()
         if self.X.dtype == np.float64 and self.index is None:
             return np.asarray(self.X.mean(axis=0))
-        return np.asarray(np.concatenate([block.mean(axis=0) for _, block in self._blocks()]))
+        return np.concatenate([block.mean(axis=0) for _, block in self._blocks()])
 
     def _blocks(self) -> Iterator[tuple[slice, FloatArray]]:
         return column_blocks(self.X, self.X.shape[0], self.index)
