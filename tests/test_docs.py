@@ -32,11 +32,13 @@ def missing(text, folder):
 
 
 def definitions(path):
-    """Functions, classes and methods of a module."""
+    """Functions, classes, methods and constants of a module."""
     found = set()
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             found.add(node.name)
+        if isinstance(node, ast.Assign):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
         if isinstance(node, ast.ClassDef):
             found |= {f"{node.name}.{item.name}" for item in node.body if isinstance(item, ast.FunctionDef)}
     return found
