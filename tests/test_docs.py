@@ -70,3 +70,13 @@ def test_the_examples_of_a_page_run(name):
     report = []
     doctest.DocTestRunner(optionflags=OPTIONS).run(test, out=report.append)
     assert not report, "".join(report)
+
+
+def test_the_reference_has_every_public_package():
+    exporting = {
+        ".".join(init.parent.relative_to(ROOT / "src").parts)
+        for init in (ROOT / "src" / "svdecode").rglob("__init__.py")
+        if "__all__" in init.read_text(encoding="utf-8")
+    } - {"svdecode"}  # it exports again what its rooms export
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"automodule:: ([\w.]+)", page)) == exporting
