@@ -1,5 +1,7 @@
 """Sphinx: the pages of this folder, the reference from the docstrings, the gallery from examples/."""
 
+from typing import Any
+
 import svdecode
 
 project = "svdecode"
@@ -16,9 +18,6 @@ html_theme = "furo"
 html_title = f"svdecode {version}"
 
 autodoc_typehints = "none"  # the docstrings give them in words
-autodoc_default_options = {  # scikit-learn's own, whose docstrings refer to its glossary
-    "exclude-members": "set_fit_request, set_transform_request, set_score_request, set_predict_request"
-}
 numpydoc_show_class_members = False
 
 sphinx_gallery_conf = {
@@ -28,3 +27,13 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "download_all_examples": False,
 }
+
+
+def skip_metadata_requests(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:  # noqa: ARG001
+    """Leave out scikit-learn's `set_…_request`, whose docstrings refer to its own glossary."""
+    return True if name.startswith("set_") and name.endswith("_request") else None
+
+
+def setup(app: Any) -> None:
+    """Sphinx calls this."""
+    app.connect("autodoc-skip-member", skip_metadata_requests)
