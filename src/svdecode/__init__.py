@@ -5,7 +5,8 @@ together, and shows where in the brain the decision comes from.
 """
 
 from svdecode.gensvd import GenSVD
+from svdecode.svdm import SVDMClassifier
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["GenSVD", "__version__"]
+__all__ = ["GenSVD", "SVDMClassifier", "__version__"]

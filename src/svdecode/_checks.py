@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,6 +20,41 @@ def check_count(value: Any, name: str, *, minimum: int = 1) -> int:
     if value < minimum:
         raise ValueError(f"{name}: found {value}, expected an integer of at least {minimum}")
     return int(value)
+
+
+def check_number(value: Any, name: str, *, minimum: float = 0.0, positive: bool = False) -> float:
+    """Return `value` as a float, or refuse it when it is no finite number of at least `minimum`."""
+    expected = "a finite number above 0" if positive else f"a finite number of at least {minimum:g}"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not np.isfinite(float(value)):
+        raise ValueError(f"{name}: found {value!r}, expected {expected}")
+    if value < minimum or (positive and value <= 0):
+        raise ValueError(f"{name}: found {value:g}, expected {expected}")
+    return float(value)
+
+
+def check_positive(value: Any, name: str) -> float:
+    """Return `value` as a float, or refuse it when it is no finite number above 0."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not 0 < value < np.inf:
+        raise ValueError(f"{name}: found {value!r}, expected a number above 0")
+    return float(value)
+
+
+def check_index(index: Any, n: int, name: str = "index") -> IntArray:
+    """Return the positions that `index` (integers, or a mask) chooses among `n` rows."""
+    chosen = np.asarray(index)
+    if chosen.dtype == bool:
+        if chosen.shape != (n,):
+            raise ValueError(f"{name}: found a mask of shape {chosen.shape}, expected ({n},)")
+        chosen = np.flatnonzero(chosen)
+    if chosen.ndim != 1 or chosen.size == 0 or chosen.dtype.kind not in "iu":
+        raise ValueError(
+            f"{name}: found an array of shape {chosen.shape} and dtype {chosen.dtype}, expected at least one "
+            "row number, or a mask"
+        )
+    if chosen.min() < 0 or chosen.max() >= n:
+        found = chosen.min() if chosen.min() < 0 else chosen.max()
+        raise ValueError(f"{name}: found row {found}, expected 0 to {n - 1}")
+    return chosen.astype(np.intp)
 
 
 def check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> Any:
@@ -55,55 +90,98 @@ def as_matrix(X: Any, name: str = "X") -> Any:
     matrix, which costs no pass over the data.
     """
     if sp.issparse(X):
-        if X.dtype.kind not in "fiub":
-            raise ValueError(f"{name}: found a sparse matrix of dtype {X.dtype}, expected real numbers")
+        _check_shape(X.shape, name)
+        _check_real(X.dtype, name)
         return X.tocsr().astype(np.float64, copy=False)  # products of float32 would stay in float32
     if check_frame(X, name):
-        X = X.to_numpy()
-    array = np.asarray(X)
-    if array.ndim != 2:
-        raise ValueError(
-            f"{name}: found an array of shape {array.shape}, expected two dimensions (samples, features)"
-        )
-    if array.size == 0:
-        raise ValueError(
-            f"{name}: found an array of shape {array.shape}, expected at least one sample and one feature"
-        )
-    if array.dtype.kind == "c":
-        raise ValueError(f"{name}: found complex numbers, expected real ones")
-    if array.dtype in (np.float32, np.float64):
-        return array
+        X = _frame_values(X)
     try:
+        array = np.asarray(X)
+        _check_shape(array.shape, name)
+        if array.dtype in (np.float32, np.float64):
+            return array
+        if array.dtype.kind != "O":
+            _check_real(array.dtype, name)
         return array.astype(np.float64)
     except (TypeError, ValueError) as error:
+        if str(error).startswith(f"{name}:"):
+            raise
         raise ValueError(f"{name}: found values that are no numbers ({error}), expected numbers") from None
+
+
+def _check_shape(shape: tuple[int, ...], name: str) -> None:
+    if len(shape) != 2:
+        raise ValueError(
+            f"{name}: found an array of shape {shape}, expected two dimensions (samples, features)"
+        )
+    if 0 in shape:
+        raise ValueError(
+            f"{name}: found an array of shape {shape}, expected at least one sample and one feature"
+        )
+
+
+def _check_real(dtype: np.dtype[Any], name: str) -> None:
+    if dtype.kind == "c":
+        raise ValueError(f"{name}: found complex numbers, expected real ones")
+    if dtype.kind not in "fiub":
+        raise ValueError(f"{name}: found values that are no numbers (of dtype {dtype}), expected numbers")
 
 
 def check_frame(X: Any, name: str = "X") -> bool:
     """Tell whether `X` is a pandas or polars frame; name its columns that hold no numbers."""
-    if not (hasattr(X, "columns") and hasattr(X, "to_numpy")):
+    if not (hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "to_numpy")):
         return False
-    bad = []
-    for column in X.columns:
-        try:
-            np.asarray(X[column].to_numpy(), dtype=np.float64)
-        except (TypeError, ValueError):
-            bad.append(str(column))
+    bad = [
+        str(column)
+        for column, dtype in zip(X.columns, X.dtypes, strict=True)
+        if not _is_numeric(dtype) and not _holds_numbers(X[column])
+    ]
     if bad:
         raise ValueError(f"{name}: found columns that are no numbers ({', '.join(bad)}), expected numbers")
     return True
 
 
+def _is_numeric(dtype: Any) -> bool:
+    """Whether a column's type says that it holds numbers (pandas' types have a kind, polars' can tell)."""
+    return getattr(dtype, "kind", "?") in "fiub" or (hasattr(dtype, "is_numeric") and bool(dtype.is_numeric()))
+
+
+def _holds_numbers(column: Any) -> bool:
+    """Whether a column of another type (object, text, dates) can be read as numbers all the same."""
+    values = column.to_numpy()
+    if values.dtype.kind in "mM":
+        return False  # dates would turn into days since 1970
+    try:
+        values = np.array([np.nan if _is_missing(value) else value for value in values.ravel().tolist()])
+        values.astype(np.float64)
+    except (TypeError, ValueError):
+        return False
+    return bool(values.dtype.kind != "c")
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a cell is empty: None, or pandas' NA."""
+    return value is None or type(value).__name__ == "NAType"
+
+
+def _frame_values(X: Any) -> Any:
+    """Values of a frame that `check_frame` has let through, NaN where a cell is empty."""
+    values = X.to_numpy()
+    if values.dtype.kind != "O":
+        return values
+    return np.array([[np.nan if _is_missing(cell) else cell for cell in row] for row in values.tolist()])
+
+
 def refuse_non_finite(X: Any, name: str = "X") -> None:
     """Say where the NaN or the infinity is that a product with `X` has shown to exist."""
-    values = X.data if sp.issparse(X) else X
-    if not np.isfinite(values).all():
-        kind = "NaN" if np.isnan(values).any() else "infinity"
-        where = ""
-        if not sp.issparse(X):
-            row, column = np.argwhere(~np.isfinite(X))[0]
-            where = f" (first in row {row}, column {column})"
-        raise ValueError(f"{name} contains {kind}{where}, expected finite numbers")
+    for i in range(X.shape[0]):  # row by row: X may be larger than the memory
+        row = X[[i]].tocoo() if sp.issparse(X) else X[i]
+        values = row.data if sp.issparse(X) else row
+        bad = np.flatnonzero(~np.isfinite(values))
+        if bad.size:
+            kind = "NaN" if np.isnan(values[bad[0]]) else "infinity"
+            column = row.col[bad[0]] if sp.issparse(X) else bad[0]
+            raise ValueError(f"{name}: found {kind} in row {i}, column {column}, expected finite numbers")
     raise ValueError(
-        f"{name}: values are so large that their squares overflow, expected numbers below about 1e150"
+        f"{name}: found values so large that their squares overflow, expected numbers below about 1e150"
     )

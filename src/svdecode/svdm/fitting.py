@@ -1,0 +1,243 @@
+"""From rows and labels to a minimized objective: reduction, scale, starts, the best of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from svdecode._checks import FloatArray
+from svdecode.reduction import Reduction
+from svdecode.svdm.formulations import FORMULATIONS, Problem
+from svdecode.svdm.labels import Targets
+from svdecode.svdm.objective import Factors, Objective
+from svdecode.svdm.solver import Callback, Result, minimise
+from svdecode.svdm.starts import choose_start
+
+#: what unseen coordinates may cost where only their infimum, 0, is optimal: this share of the objective
+UNSEEN_COST = 1e-8
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What a user chooses about the objective; names as in `SVDMClassifier`."""
+
+    formulation: str
+    n_components: int
+    shrinkage: float
+    hinge_weight: float
+    margin: float
+    reconstruction_weight: float
+    ridge: float
+    basis_norm: str
+
+
+@dataclass(frozen=True)
+class Solving:
+    """What a user chooses about the way to the minimum; names as in `SVDMClassifier`."""
+
+    solver: str
+    stopping: str
+    tol: float
+    max_iter: int
+    rebalance: bool
+    init: Any
+    n_init: int
+    callback: Callback | None = None
+
+    @property
+    def scheme(self) -> str:
+        """Name of the scheme that is meant."""
+        if self.solver != "auto":
+            return self.solver
+        return "alternating" if self.stopping == "decrease" else "splitting"
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The best of all starts, in reduced and scaled coordinates.
+
+    Attributes
+    ----------
+    objective : Objective
+        The formulation as it is published (not the infimum's own form).
+    result : Result
+        Of the best start; its factors are those of `objective`.
+    start_objectives : array
+        What each start ended with.
+    scale : float
+        s: the data in units of the input are s times what was fitted.
+    """
+
+    objective: Objective
+    result: Result
+    start_objectives: FloatArray
+    scale: float
+
+
+def data_scale(coordinates: FloatArray, n_features: int) -> float:
+    """s = √(‖X_c‖²_F/(nm)), 1 where all rows are equal.
+
+    Parameters
+    ----------
+    coordinates : array of shape (n, r)
+        Centered rows in reduced coordinates.
+    n_features : int
+        m; 1 for a kernel.
+
+    Returns
+    -------
+    float
+        The scale.
+    """
+    square = float(np.vdot(coordinates, coordinates)) / (len(coordinates) * n_features)
+    return float(np.sqrt(square)) if square > 0 else 1.0
+
+
+def make_objective(
+    reduction: Reduction, targets: Targets, entry_weights: FloatArray, weights: Weights, n_features: int, scale: float
+) -> Objective:
+    """Put the formulation on reduced data.
+
+    Parameters
+    ----------
+    reduction : Reduction
+        Of the training rows.
+    targets : Targets
+        Their labels.
+    entry_weights : array of shape (n, k)
+        Weights of the hinges.
+    weights : Weights
+        The hyper-parameters.
+    n_features : int
+        m; 1 for a kernel.
+    scale : float
+        s.
+
+    Returns
+    -------
+    Objective
+        The sum of terms.
+    """
+    return FORMULATIONS[weights.formulation](
+        Problem(
+            np.ascontiguousarray(reduction.coordinates / scale),
+            targets.Y,
+            entry_weights,
+            n_features,
+            weights.n_components,
+            weights.shrinkage,
+            weights.hinge_weight,
+            weights.margin,
+            weights.reconstruction_weight,
+            weights.ridge,
+            weights.basis_norm,
+        )
+    )
+
+
+def infimum(objective: Objective, n_components: int) -> Objective:
+    """The objective whose minimum is the infimum of one that is not attained.
+
+    Where W costs nothing and there are more coordinates than labels, those that no discriminant
+    sees shrink to nothing: in the limit they fit X freely and cost nothing.
+
+    Parameters
+    ----------
+    objective : Objective
+        `penalized` or `constrained`.
+    n_components : int
+        Number of coordinates.
+
+    Returns
+    -------
+    Objective
+        With its last l − min(k, l) coordinates unseen.
+    """
+    seen = min(objective.Y.shape[1], n_components)
+    return replace(objective, n_unseen=n_components - seen)
+
+
+def as_published(objective: Objective, factors: Factors) -> Factors:
+    """Factors of the infimum's form as factors of the published objective, [S, εF] and [W_S; W_F/ε].
+
+    Parameters
+    ----------
+    objective : Objective
+        The infimum's form.
+    factors : Factors
+        A point of it.
+
+    Returns
+    -------
+    Factors
+        The published objective is at most about 1e-8 of itself higher there.
+    """
+    seen = factors.Z.shape[1] - objective.n_unseen
+    Z, W = factors.Z.copy(), factors.W.copy()
+    F = Z[:, seen:]
+    if np.isfinite(objective.z.radius):
+        # inside the ball together: ‖s‖² + ‖εf‖² ≤ radius²
+        epsilon = np.sqrt(UNSEEN_COST) * objective.z.radius / max(float(np.linalg.norm(F, axis=1).max()), 1e-300)
+        lengths = np.linalg.norm(Z[:, :seen], axis=1)
+        room = np.sqrt(np.maximum(objective.z.radius**2 - epsilon**2 * (F**2).sum(axis=1), 0.0))
+        Z[:, :seen] *= np.minimum(1.0, room / np.maximum(lengths, 1e-300))[:, None]
+    else:
+        cost = objective.z.ridge * float(np.vdot(F, F))
+        epsilon = np.sqrt(UNSEEN_COST * objective.value(factors) / cost) if cost > 0 else 1.0
+    Z[:, seen:] *= epsilon
+    W[seen:] /= epsilon
+    return factors._replace(Z=Z, W=W)
+
+
+def solve(objective: Objective, n_components: int, solving: Solving, rng: np.random.Generator) -> tuple[Result, FloatArray]:
+    """Minimize from every start and keep the best.
+
+    Parameters
+    ----------
+    objective : Objective
+        The formulation on its data.
+    n_components : int
+        Number of coordinates, at most the rank.
+    solving : Solving
+        Scheme, stopping rule and starts.
+    rng : Generator
+        Source of random starts.
+
+    Returns
+    -------
+    result : Result
+        The best one.
+    start_objectives : array
+        What each start ended with.
+    """
+    target = objective
+    if not objective.attained and solving.scheme == "splitting" and objective.w.constraint == 0:
+        target = infimum(objective, n_components)
+    best: Result | None = None
+    ends = []
+    for attempt in range(solving.n_init):
+        result = minimise(
+            target,
+            choose_start(target, solving.init, n_components, rng, attempt),
+            solver=solving.scheme,
+            stopping=solving.stopping,
+            tol=solving.tol,
+            max_iter=solving.max_iter,
+            rebalance=solving.rebalance,
+            callback=solving.callback,
+        )
+        if target.n_unseen:
+            result = _published(objective, target, result)
+        ends.append(result.objective)
+        if best is None or result.objective < best.objective:
+            best = result
+    assert best is not None
+    return best, np.array(ends)
+
+
+def _published(objective: Objective, target: Objective, result: Result) -> Result:
+    factors = as_published(target, result.factors)
+    value = objective.value(factors)
+    return replace(result, factors=factors, objective=value, history=np.maximum(np.append(result.history[:-1], value), value))

@@ -1,0 +1,170 @@
+"""Primal-dual interior point for a regression whose rows of coefficients stay within the unit ball."""
+
+import numpy as np
+
+from svdecode.svdm.kernels.linalg import backward, cholesky, forward, kernel
+from svdecode.svdm.kernels.rows import inner, product, rescale_rows, solve_rows, transposed
+
+EPS = 2.220446049250313e-16
+GAP = 1e-13  # relative duality gap at which to stop
+MAX_ITER = 100
+STALLED = 8  # iterations without a smaller gap: rounding has been reached
+
+
+@kernel
+def duality_gap(S, R, ridge, W, nu):  # type: ignore[no-untyped-def]
+    """Duality gap of a feasible W and multipliers ν ≥ 0, relative to the size of the objective.
+
+    With M = S + diag(ridge + ν) and E = R − MW it is Σ ν_i (1 − ‖w_i‖²) + tr(EᵀM⁻¹E), a sum of
+    squares without cancellation, over ⟨R, W⟩ + Σ ν_i, which at the minimum is minus the objective.
+
+    Parameters
+    ----------
+    S : (l, l) array
+        Gram matrix of the coordinates.
+    R : (l, r) array
+        Product of coordinates and data.
+    ridge : float
+        Ridge.
+    W : (l, r) array
+        Rows of norm at most one.
+    nu : (l,) array
+        Multipliers of ‖w_i‖² ≤ 1.
+
+    Returns
+    -------
+    float
+        At least the relative distance of the objective from its minimum.
+    """
+    l, r = W.shape
+    M = S.copy()
+    for i in range(l):
+        M[i, i] += ridge + nu[i]
+    E = product(M, W)
+    for i in range(l):
+        for c in range(r):
+            E[i, c] = R[i, c] - E[i, c]
+    V = E.copy()
+    cholesky(M, 4.0 * l * EPS, np.inf)
+    solve_rows(M, V)
+    gap, size = 0.0, 1e-300
+    for i in range(l):
+        gap += nu[i] * max(1.0 - inner(W, W, i), 0.0) + inner(E, V, i)
+        size += nu[i] + inner(R, W, i)
+    return gap / abs(size)
+
+
+@kernel
+def _direction(T, A, W, nu, t, F, p, q):  # type: ignore[no-untyped-def]
+    """Newton direction of W, ν and the slacks t from T = M⁻¹ and the factor A of T∘WWᵀ + diag(t/ν).
+
+    M dW + dν∘W = −F, dt + ⟨w, dw⟩ = −p, t dν + ν dt = −q. Also the step up to which ν, t ≥ 0.
+    """
+    l, r = W.shape
+    TF = product(T, F)
+    dnu, dt, V = np.empty(l), np.empty(l), np.empty((l, r))
+    for i in range(l):
+        dnu[i] = p[i] - q[i] / nu[i] - inner(W, TF, i)
+    forward(A, dnu)
+    backward(A, dnu)
+    longest = 1e30
+    for i in range(l):
+        dt[i] = -(q[i] + t[i] * dnu[i]) / nu[i]
+        if dnu[i] < 0.0:
+            longest = min(longest, -nu[i] / dnu[i])
+        if dt[i] < 0.0:
+            longest = min(longest, -t[i] / dt[i])
+        for c in range(r):
+            V[i, c] = -F[i, c] - dnu[i] * W[i, c]
+    return product(T, V), dnu, dt, longest
+
+
+@kernel
+def _newton_system(C, R, W, nu, t, p, q):  # type: ignore[no-untyped-def]
+    """T = M⁻¹, the factor A of T∘WWᵀ + diag(t/ν), F = MW − R, and the residuals p and q, in place."""
+    l, r = W.shape
+    L, T = C.copy(), np.eye(l)
+    for i in range(l):
+        L[i, i] += nu[i]
+    F = product(L, W)
+    cholesky(L, EPS, 4.0 * l * EPS)
+    solve_rows(L, T)
+    A = product(W, transposed(W))
+    for i in range(l):
+        p[i], q[i] = t[i] - 0.5 * (1.0 - A[i, i]), nu[i] * t[i]
+        for c in range(r):
+            F[i, c] -= R[i, c]
+        for j in range(l):
+            A[i, j] *= T[i, j]
+        A[i, i] += t[i] / nu[i]
+    cholesky(A, EPS, 1.0)
+    return T, A, F
+
+
+@kernel
+def within_interior_point(S, R, ridge):  # type: ignore[no-untyped-def]
+    """Minimize tr(WᵀSW) − 2⟨R, W⟩ + ridge·‖W‖² with rows within the unit ball; Xi 2007, (15) and (17).
+
+    One multiplier ν_i and slack t_i for each ½(‖w_i‖² − 1) ≤ 0, Mehrotra's predictor and corrector,
+    M = C + diag(ν) with C = S + ridge·I and a ridge at rounding level, which makes W unique.
+
+    Parameters
+    ----------
+    S : (l, l) array
+        Gram matrix of the coordinates.
+    R : (l, r) array
+        Product of coordinates and data.
+    ridge : float
+        Ridge.
+
+    Returns
+    -------
+    W : (l, r) array
+        The feasible iterate of the smallest duality gap.
+    gap : float
+        That gap, relative to the objective.
+    n_iter : int
+        Iterations used.
+    """
+    l, r = R.shape
+    C, W, nu, t = S.copy(), R.copy(), np.empty(l), np.empty(l)
+    p, q = np.empty(l), np.empty(l)
+    for i in range(l):
+        C[i, i] += ridge + 4.0 * l * EPS * S[i, i] + 1e-300
+        norm = np.sqrt(inner(R, R, i))
+        for c in range(r):
+            W[i, c] /= max(C[i, i], 2.0 * norm)
+        nu[i] = 0.5 * norm + 1e-12 * C[i, i]
+        t[i] = 0.5 * (1.0 - inner(W, W, i))
+    best, smallest, stalled, k = W, np.inf, 0, 0
+    for k in range(MAX_ITER):
+        inside = W.copy()
+        rescale_rows(inside, False)
+        gap = duality_gap(C, R, 0.0, inside, nu)
+        stalled += 1
+        if gap < smallest:
+            best, smallest, stalled = inside, gap, 0
+        if smallest <= GAP or stalled == STALLED:
+            break
+        T, A, F = _newton_system(C, R, W, nu, t, p, q)
+        for corrector in range(2):
+            dW, dnu, dt, longest = _direction(T, A, W, nu, t, F, p, q)
+            if corrector:
+                break
+            a = min(1.0, longest)
+            mu, ahead = 0.0, 0.0
+            for i in range(l):
+                mu += nu[i] * t[i] / l
+                ahead += (nu[i] + a * dnu[i]) * (t[i] + a * dt[i]) / l
+            for i in range(l):
+                p[i] += 0.5 * a * a * inner(dW, dW, i)
+                q[i] += a * a * dnu[i] * dt[i] - mu * (ahead / mu) ** 3
+                for c in range(r):
+                    F[i, c] += a * a * dnu[i] * dW[i, c]
+        a = min(1.0, 0.995 * longest)
+        for i in range(l):
+            nu[i] += a * dnu[i]
+            t[i] += a * dt[i]
+            for c in range(r):
+                W[i, c] += a * dW[i, c]
+    return best, smallest, k

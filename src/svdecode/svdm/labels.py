@@ -1,0 +1,188 @@
+"""Labels: classes or a multi-label indicator in, a matrix of −1, 0 and 1 out, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from svdecode._checks import FloatArray
+
+Labels = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What is learned: k linear problems that share Z and W.
+
+    Attributes
+    ----------
+    Y : array of shape (n, k)
+        Labels in {−1, 1}, 0 where unknown. k = 1 for two classes, the number of classes (one against
+        the rest) for more, the number of columns for a multi-label indicator.
+    classes : array
+        The classes, sorted; for an indicator the numbers of its columns.
+    multilabel : bool
+        Whether y was an indicator.
+    """
+
+    Y: FloatArray
+    classes: Labels
+    multilabel: bool
+
+    def predict(self, scores: FloatArray) -> Labels:
+        """Labels that belong to scores.
+
+        Parameters
+        ----------
+        scores : array of shape (n, k)
+            Scores of new samples.
+
+        Returns
+        -------
+        array of shape (n,) or (n, k)
+            The class with the largest score (of two: by its sign), or an indicator.
+        """
+        if self.multilabel:
+            return (scores > 0).astype(np.intp)
+        if scores.shape[1] == 1:
+            return np.asarray(self.classes[(scores[:, 0] > 0).astype(np.intp)])
+        return np.asarray(self.classes[scores.argmax(axis=1)])
+
+
+def encode(y: Any, n_samples: int) -> Targets:
+    """Turn y into targets.
+
+    Parameters
+    ----------
+    y : array of shape (n,) or (n, k)
+        Class labels (NaN or None where unknown), or a multi-label indicator in {0, 1} (NaN where
+        unknown).
+    n_samples : int
+        Number of rows of X.
+
+    Returns
+    -------
+    Targets
+        The label matrix, and how to go back.
+    """
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None: y: found None, expected labels")
+    y = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
+    if y.ndim not in (1, 2) or len(y) != n_samples:
+        raise ValueError(f"y: found an array of shape {y.shape}, expected one row for each of the {n_samples} of X")
+    if y.ndim == 2 and y.shape[1] > 1:
+        return _indicator(y)
+    return _classes(y if y.ndim == 1 else column_or_1d(y, warn=True))
+
+
+def _unknown(y: Labels) -> npt.NDArray[np.bool_]:
+    if y.dtype.kind == "f":
+        return np.isnan(y)
+    if y.dtype.kind == "O":
+        return np.array([value is None or value != value for value in y.tolist()], dtype=bool)
+    return np.zeros(len(y), dtype=bool)
+
+
+def _classes(y: Labels) -> Targets:
+    unknown = _unknown(y)
+    known = y[~unknown]
+    if known.dtype.kind == "f" and not np.isfinite(known).all():
+        raise ValueError("y: found infinity (Input y contains infinity), expected class labels")
+    if len(known) and known.dtype.kind == "O" and all(isinstance(value, str) for value in known.tolist()):
+        known = known.astype(str)
+    if len(known):
+        check_classification_targets(known)
+    classes = np.unique(known)
+    if len(classes) < 2:
+        found = f"one class only ({classes[0]!r})" if len(classes) else "no known label"
+        raise ValueError(f"y: found {found}, expected at least two classes")
+    Y = np.zeros((len(y), 1 if len(classes) == 2 else len(classes)))
+    columns = classes[1:] if len(classes) == 2 else classes
+    Y[~unknown] = np.where(known[:, None] == columns, 1.0, -1.0)
+    return Targets(Y, classes, multilabel=False)
+
+
+def _indicator(y: Labels) -> Targets:
+    try:
+        values = y.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("y: found a matrix that holds no numbers, expected an indicator in {0, 1}") from None
+    known = ~np.isnan(values)
+    if not np.isin(values[known], (0.0, 1.0)).all():
+        odd = values[known][~np.isin(values[known], (0.0, 1.0))][0]
+        raise ValueError(f"y: found {odd:g} in a matrix of labels, expected 0, 1, or NaN where unknown")
+    if not known.any():
+        raise ValueError("y: found no known label, expected at least one")
+    Y = np.where(known, 2 * np.nan_to_num(values) - 1, 0.0)
+    return Targets(Y, np.arange(y.shape[1]), multilabel=True)
+
+
+def hinge_weights(targets: Targets, sample_weight: Any, class_weight: Any) -> FloatArray:
+    """Weight of each entry's hinge.
+
+    Parameters
+    ----------
+    targets : Targets
+        The labels.
+    sample_weight : array of shape (n,) or None
+        A weight for each row.
+    class_weight : {None, "balanced"} or dict
+        A dict gives the weight of each class, that is of all entries of its samples. "balanced"
+        gives both signs of each column the same total.
+
+    Returns
+    -------
+    array of shape (n, k)
+        0 where a label is unknown.
+    """
+    Y = targets.Y
+    weights = (Y != 0).astype(np.float64)
+    if sample_weight is not None:
+        given = np.asarray(sample_weight, dtype=np.float64)
+        if given.ndim == 0:
+            given = np.full(len(Y), float(given))
+        if given.shape != (len(Y),):
+            raise ValueError(f"sample_weight: found shape {given.shape}, expected {(len(Y),)}")
+        if not np.isfinite(given).all() or (given < 0).any():
+            raise ValueError("sample_weight: found a negative or infinite weight, expected finite ones ≥ 0")
+        weights *= given[:, None]
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise ValueError(f"class_weight: found {class_weight!r}, expected None, 'balanced' or a dict")
+        weights *= _balance(Y, weights)
+    elif class_weight is not None:
+        weights *= _by_class(targets, class_weight)
+    if not weights.any():
+        raise ValueError("sample_weight: found weights that switch off every label, expected a positive one")
+    return weights
+
+
+def _balance(Y: FloatArray, weights: FloatArray) -> FloatArray:
+    out = np.ones_like(weights)
+    for sign in (-1.0, 1.0):
+        on = Y == sign
+        total = np.where(on, weights, 0.0).sum(axis=0)
+        share = np.divide(weights.sum(axis=0), 2 * total, out=np.ones_like(total), where=total > 0)
+        out = np.where(on, share, out)
+    return out
+
+
+def _by_class(targets: Targets, class_weight: Any) -> FloatArray:
+    if not isinstance(class_weight, Mapping):
+        raise ValueError(f"class_weight: found {class_weight!r}, expected None, 'balanced' or a dict")
+    factors = np.array([float(class_weight.get(c, 1.0)) for c in targets.classes.tolist()])
+    if (factors < 0).any() or not np.isfinite(factors).all():
+        raise ValueError("class_weight: found a negative or infinite weight, expected finite ones ≥ 0")
+    Y = targets.Y
+    if targets.multilabel:  # of the entries where a label is present
+        return np.where(Y > 0, factors, 1.0)
+    if Y.shape[1] == 1:
+        return np.where(Y > 0, factors[1], factors[0])
+    own = (Y > 0).argmax(axis=1)
+    return np.repeat(factors[own][:, None], Y.shape[1], axis=1)

@@ -1,0 +1,136 @@
+"""Where a fit starts: singular vectors, random coordinates, or coordinates that are given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from svdecode._checks import FloatArray
+from svdecode.svdm.kernels.alternation import basis_step
+from svdecode.svdm.objective import Factors, Objective
+
+
+def singular_start(objective: Objective, n_components: int) -> FloatArray:
+    """Coordinates UΣ of the data's largest singular directions (Xi 2007, 1.2.1).
+
+    Parameters
+    ----------
+    objective : Objective
+        Holds the reduced data.
+    n_components : int
+        At most their rank.
+
+    Returns
+    -------
+    array of shape (n, l)
+        UΣ, largest first.
+    """
+    X = objective.X
+    n, r = X.shape
+    if r < n:
+        _, V = eigh(X.T @ X, subset_by_index=[r - n_components, r - 1])
+        return np.asarray(X @ V[:, ::-1])
+    squares, U = eigh(X @ X.T, subset_by_index=[n - n_components, n - 1])
+    return np.asarray(U[:, ::-1] * np.sqrt(np.maximum(squares[::-1], 0.0)))
+
+
+def random_start(objective: Objective, n_components: int, rng: np.random.Generator) -> FloatArray:
+    """Coordinates with independent normal entries, as large as the singular start's.
+
+    Parameters
+    ----------
+    objective : Objective
+        Holds the reduced data.
+    n_components : int
+        Number of coordinates.
+    rng : Generator
+        Source of randomness.
+
+    Returns
+    -------
+    array of shape (n, l)
+        Random coordinates.
+    """
+    n, r = objective.X.shape
+    size = np.linalg.norm(objective.X) / np.sqrt(n * max(min(n, r), 1))
+    return np.asarray(size * rng.standard_normal((n, n_components)))
+
+
+def starting_factors(objective: Objective, Z: FloatArray) -> Factors:
+    """Scale coordinates as the formulation wants them, and fit W to them.
+
+    `balanced` and `penalized`: each penalty at the same height; `constrained`: the longest row has
+    norm one; `boxed` and `svm`: the coordinates that belong to basis images of norm one.
+
+    Parameters
+    ----------
+    objective : Objective
+        The formulation on its data.
+    Z : array of shape (n, l)
+        Coordinates.
+
+    Returns
+    -------
+    Factors
+        With Θ = 0.
+    """
+    Z = np.array(Z, dtype=np.float64, order="C")
+    n, l = Z.shape
+    k, r = objective.Y.shape[1], objective.X.shape[1]
+    norms = np.linalg.norm(Z, axis=0)
+    norms[norms == 0] = 1.0
+    if np.isfinite(objective.z.radius):
+        Z *= objective.z.radius / max(float(np.linalg.norm(Z, axis=1).max()), 1e-300)
+    elif objective.z.ridge > 0 and objective.w.ridge > 0:
+        # UΣVᵀ = (U√Σ c)(√Σ Vᵀ/c) with equal penalties on both sides
+        Z *= (objective.w.ridge / objective.z.ridge) ** 0.25 / np.sqrt(norms)
+    elif objective.z.ridge > 0:
+        Z *= np.sqrt(n) / norms
+    factors = Factors(Z, np.zeros((l, r)), np.zeros(r), np.zeros((l, k)), np.zeros(k))
+    if objective.w.constraint:
+        _unit_rows(objective, factors)
+    basis_step(objective.X, objective.numbers(), *factors[:3])
+    return factors
+
+
+def _unit_rows(objective: Objective, factors: Factors) -> None:
+    """Rows of W of norm one that fit Z as they are, and Z rescaled to match; in place."""
+    free = np.linalg.lstsq(factors.Z, objective.X, rcond=None)[0]
+    sizes = np.linalg.norm(free, axis=1)
+    sizes[sizes == 0] = 1.0
+    factors.W[:] = free / sizes[:, None]
+    factors.Z[:] = factors.Z * sizes
+
+
+def choose_start(
+    objective: Objective, init: Any, n_components: int, rng: np.random.Generator, attempt: int
+) -> Factors:
+    """Start number `attempt`: the first is `init`, the others are random.
+
+    Parameters
+    ----------
+    objective : Objective
+        The formulation on its data.
+    init : {"svd", "random"} or array of shape (n, l)
+        As the estimator takes it.
+    n_components : int
+        Number of coordinates.
+    rng : Generator
+        Source of randomness.
+    attempt : int
+        Counts from 0.
+
+    Returns
+    -------
+    Factors
+        Where to start.
+    """
+    if attempt or (isinstance(init, str) and init == "random"):
+        Z = random_start(objective, n_components, rng)
+    elif isinstance(init, str):
+        Z = singular_start(objective, n_components)
+    else:
+        Z = np.asarray(init, dtype=np.float64)[:, :n_components]
+    return starting_factors(objective, Z)
