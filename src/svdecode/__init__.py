@@ -4,9 +4,34 @@ svdecode learns a low-dimensional representation of the data and the classifiers
 together, and shows where in the brain the decision comes from.
 """
 
-from svdecode.gensvd import GenSVD
-from svdecode.svdm import SVDMClassifier
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from svdecode import datasets
+    from svdecode.gensvd import GenSVD
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["GenSVD", "SVDMClassifier", "__version__"]
+__all__ = ["GenSVD", "__version__", "datasets"]
+
+_HOMES = {"GenSVD": "svdecode.gensvd"}
+_MODULES = {"datasets": "svdecode.datasets"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for: `import svdecode` alone waits for nothing."""
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    elif name in _MODULES:
+        value = import_module(_MODULES[name])
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))
