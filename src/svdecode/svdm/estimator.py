@@ -252,7 +252,10 @@ class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
         self._targets = Targets(targets.Y[:0], targets.classes, targets.multilabel)
         # of the training data new samples need nothing
         self._objective = replace(
-            objective, X=objective.X[:0], Y=objective.Y[:0], hinge=replace(objective.hinge, weights=np.zeros((0, 0)))
+            objective,
+            X=objective.X[:0],
+            Y=objective.Y[:0],
+            hinge=replace(objective.hinge, weights=np.zeros((0, 0))),
         )
         self._factors = read._replace(Z=read.Z[:0])
         self._reduction = None if self._is_linear else reduction

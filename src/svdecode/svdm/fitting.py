@@ -96,7 +96,12 @@ def data_scale(coordinates: FloatArray, n_features: int) -> float:
 
 
 def make_objective(
-    reduction: Reduction, targets: Targets, entry_weights: FloatArray, weights: Weights, n_features: int, scale: float
+    reduction: Reduction,
+    targets: Targets,
+    entry_weights: FloatArray,
+    weights: Weights,
+    n_features: int,
+    scale: float,
 ) -> Objective:
     """Put the formulation on reduced data.
 
@@ -179,7 +184,9 @@ def as_published(objective: Objective, factors: Factors) -> Factors:
     F = Z[:, seen:]
     if np.isfinite(objective.z.radius):
         # inside the ball together: ‖s‖² + ‖εf‖² ≤ radius²
-        epsilon = np.sqrt(UNSEEN_COST) * objective.z.radius / max(float(np.linalg.norm(F, axis=1).max()), 1e-300)
+        epsilon = (
+            np.sqrt(UNSEEN_COST) * objective.z.radius / max(float(np.linalg.norm(F, axis=1).max()), 1e-300)
+        )
         lengths = np.linalg.norm(Z[:, :seen], axis=1)
         room = np.sqrt(np.maximum(objective.z.radius**2 - epsilon**2 * (F**2).sum(axis=1), 0.0))
         Z[:, :seen] *= np.minimum(1.0, room / np.maximum(lengths, 1e-300))[:, None]
@@ -191,7 +198,9 @@ def as_published(objective: Objective, factors: Factors) -> Factors:
     return factors._replace(Z=Z, W=W)
 
 
-def solve(objective: Objective, n_components: int, solving: Solving, rng: np.random.Generator) -> tuple[Result, FloatArray]:
+def solve(
+    objective: Objective, n_components: int, solving: Solving, rng: np.random.Generator
+) -> tuple[Result, FloatArray]:
     """Minimize from every start and keep the best.
 
     Parameters
@@ -240,4 +249,9 @@ def solve(objective: Objective, n_components: int, solving: Solving, rng: np.ran
 def _published(objective: Objective, target: Objective, result: Result) -> Result:
     factors = as_published(target, result.factors)
     value = objective.value(factors)
-    return replace(result, factors=factors, objective=value, history=np.maximum(np.append(result.history[:-1], value), value))
+    return replace(
+        result,
+        factors=factors,
+        objective=value,
+        history=np.maximum(np.append(result.history[:-1], value), value),
+    )

@@ -75,7 +75,9 @@ def encode(y: Any, n_samples: int) -> Targets:
         raise ValueError("requires y to be passed, but the target y is None: y: found None, expected labels")
     y = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
     if y.ndim not in (1, 2) or len(y) != n_samples:
-        raise ValueError(f"y: found an array of shape {y.shape}, expected one row for each of the {n_samples} of X")
+        raise ValueError(
+            f"y: found an array of shape {y.shape}, expected one row for each of the {n_samples} of X"
+        )
     if y.ndim == 2 and y.shape[1] > 1:
         return _indicator(y)
     return _classes(y if y.ndim == 1 else column_or_1d(y, warn=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -12,6 +13,8 @@ from svdecode.svdm.kernels.splitting import anderson, hinge_proximal, prepare, s
 from svdecode.svdm.kernels.stationarity import objective_value
 from svdecode.svdm.objective import Factors, Objective
 
+RETIRED = 1e-4  # a discriminant's relative size below which its coordinate counts as unseen
+PATIENCE = 60  # iterations that it must stay there
 MEMORY = 10  # of Anderson's mixture
 RELAXATION = 1.6  # of the proximal step
 MAX_PASSES = 30  # of least squares over the blocks in one iteration
@@ -128,7 +131,7 @@ class Splitting:
         self._steps = np.zeros((MEMORY, n * k))
         self._forget()
         self._slack = np.linalg.norm(self.T)
-        self._iteration = 0
+        self._iteration = self._idle = 0
         prepare(objective.X, self.T, self.rho, self.numbers, objective.n_unseen, *start)
 
     def _forget(self) -> None:
@@ -137,12 +140,11 @@ class Splitting:
     def step(self) -> float:
         """One application of the map, and the accelerated step of T."""
         o = self.objective
-        smooth_fit(
-            o.X, self.T, self.rho, self.numbers, o.n_unseen, *self.factors, self._slack, MAX_PASSES
-        )
+        smooth_fit(o.X, self.T, self.rho, self.numbers, o.n_unseen, *self.factors, self._slack, MAX_PASSES)
         S = self.factors.scores()
         P, self.multipliers = hinge_proximal(2 * S - self.T, o.Y, o.hinge.weights, o.hinge.margin, self.rho)
         self._advance(S, RELAXATION * (P - S))
+        self._retire()
         value = objective_value(o.X, o.Y, o.hinge.weights, self.numbers, o.n_unseen, *self.factors)
         return float(value) + o.constant
 
@@ -159,6 +161,22 @@ class Splitting:
             old, self.rho = self.rho, min(2 * self.rho, self.rho_limit)
             self.T = S + (self.T - S) * (old / self.rho)
             self._forget()
+
+    def _retire(self) -> None:
+        """Count a coordinate that the discriminants have given up as unseen, where W costs nothing.
+
+        The infimum takes what they do not use for the reconstruction alone.
+        """
+        o = self.objective
+        if o.attained or o.z.ridge == 0:
+            return
+        seen = self.factors.Z.shape[1] - o.n_unseen
+        sizes = np.linalg.norm(self.factors.Theta[:seen], axis=1)
+        self._idle = self._idle + 1 if seen > 1 and sizes[-1] < RETIRED * sizes[0] else 0
+        if self._idle >= PATIENCE:
+            self._idle = 0
+            self.factors.Theta[seen - 1] = 0.0
+            self.objective = replace(o, n_unseen=o.n_unseen + 1)
 
     def stationarity(self) -> float:
         """Stationarity at the proximal step's multipliers."""
@@ -185,4 +203,3 @@ def rho_limit(objective: Objective) -> float:
     if objective.z.ridge > 0:  # penalized: 2h·shrinkage
         return 2 * h * objective.constant * (1 + objective.Y.shape[1])
     return 5 * h / objective.hinge.margin
-

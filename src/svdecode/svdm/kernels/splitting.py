@@ -10,7 +10,7 @@ import numpy as np
 from svdecode.svdm.kernels.alternation import balancing, basis_step, design, theta_quadratic, z_quadratic
 from svdecode.svdm.kernels.coordinates import free_coordinates
 from svdecode.svdm.kernels.linalg import kernel
-from svdecode.svdm.kernels.stationarity import BALL, BOX
+from svdecode.svdm.kernels.stationarity import BALL, BOX, objective_value
 
 RELAXATION = 1.6
 TINY = 1e-300
@@ -134,25 +134,42 @@ def prepare(X, T, rho, numbers, n_unseen, Z, W, mean, Theta, bias):  # type: ign
 def smooth_fit(X, T, rho, numbers, n_unseen, Z, W, mean, Theta, bias, slack, max_passes):  # type: ignore[no-untyped-def]
     """Factors of min a‖X − 1w₀ − ZW‖² + (ρ/2)‖T − 1b − ZΘ‖² + penalties, warm, in place.
 
-    Least-squares passes over the blocks, re-balanced, until a pass moves the scores by less than
-    a tenth of `slack`, the distance that the splitting has left to go.
+    Least-squares passes over the blocks, re-balanced, until a pass gains less than a hundredth of
+    (ρ/2)·slack², which is what the splitting itself still has to gain.
+
+    Parameters
+    ----------
+    X : (n, r) array
+        Centered rows in reduced coordinates.
+    T : (n, k) array
+        What stands for the scores.
+    rho : float
+        ρ.
+    numbers, n_unseen, Z, W, mean, Theta, bias
+        As for `residuals`.
+    slack : float
+        Distance ‖P − S‖ of the last iteration.
+    max_passes : int
+        Passes at most.
 
     Returns
     -------
     int
         Passes used.
     """
-    previous = np.dot(Z, Theta) + bias
+    off = np.zeros(T.shape)
+    before = np.inf
     for passes in range(max_passes):
         _fit_coordinates(X, T, rho, numbers, n_unseen, Z, W, mean, Theta, bias)
         _balance(numbers, n_unseen, Z, W, mean, Theta, bias)
         basis_step(X, numbers, Z, W, mean)
         _fit_discriminants(T, rho, numbers, n_unseen, Z, Theta, bias)
-        scores = np.dot(Z, Theta) + bias
-        moved = np.sqrt(((scores - previous) ** 2).sum())
-        previous = scores
-        if passes >= 1 and moved <= 0.1 * slack:
+        value = objective_value(X, T, off, numbers, n_unseen, Z, W, mean, Theta, bias)
+        value += 0.5 * rho * ((T - bias - np.dot(Z, Theta)) ** 2).sum()
+        gained = before - value
+        if gained <= max(0.005 * rho * slack * slack, 1e-15 * value):
             return passes + 1
+        before = value
     return max_passes
 
 

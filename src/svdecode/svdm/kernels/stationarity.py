@@ -19,6 +19,22 @@ def _size(M):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _by_component(M, G, rows):  # type: ignore[no-untyped-def]
+    """Σ_j ‖m_j‖‖g_j‖ over components, which stand in rows or columns.
+
+    Component by component, it does not depend on how norms are spread over Z and W.
+    """
+    total = 0.0
+    if rows:
+        for j in range(M.shape[0]):
+            total += np.sqrt((M[j] ** 2).sum() * (G[j] ** 2).sum())
+    else:
+        for j in range(M.shape[1]):
+            total += np.sqrt((M[:, j] ** 2).sum() * (G[:, j] ** 2).sum())
+    return total
+
+
+@kernel
 def _ball_gain(row, gradient, radius):  # type: ignore[no-untyped-def]
     """What a move inside the ball could gain to first order: ⟨g, z⟩ + radius·‖g‖."""
     inner, norm = 0.0, 0.0
@@ -31,7 +47,7 @@ def _ball_gain(row, gradient, radius):  # type: ignore[no-untyped-def]
 @kernel
 def _of_z(Z, G, radius):  # type: ignore[no-untyped-def]
     if not np.isfinite(radius):
-        return _size(G) * _size(Z)
+        return _by_component(Z, G, False)
     total = 0.0
     for i in range(Z.shape[0]):
         total += _ball_gain(Z[i], G[i], radius)
@@ -50,7 +66,7 @@ def _of_w(W, G, rows):  # type: ignore[no-untyped-def]
         for i in range(W.shape[0]):
             total += _ball_gain(W[i], G[i], 1.0)
         return total
-    return _size(G) * _size(W)
+    return _by_component(W, G, True)
 
 
 @kernel
@@ -74,7 +90,7 @@ def _of_theta(Theta, bias, G, g_bias, numbers):  # type: ignore[no-untyped-def]
             for j in range(k):
                 total += max(G[i, j] * Theta[i, j] + numbers.theta_radius * abs(G[i, j]), 0.0)
         return total, of_bias
-    return _size(G) * _size(Theta), of_bias
+    return _by_component(Theta, G, True), of_bias
 
 
 @kernel
@@ -118,7 +134,7 @@ def residuals(X, Y, H, numbers, n_unseen, Z, W, mean, Theta, bias, Lam):  # type
     if n_unseen > 0:
         S, G_s = np.ascontiguousarray(Z[:, :seen]), np.ascontiguousarray(G_z[:, :seen])
         F, G_f = np.ascontiguousarray(Z[:, seen:]), np.ascontiguousarray(G_z[:, seen:])
-        out[0] = max(_of_z(S, G_s, numbers.z_radius), _size(F) * _size(G_f))
+        out[0] = max(_of_z(S, G_s, numbers.z_radius), _by_component(F, G_f, False))
     else:
         out[0] = _of_z(Z, G_z, numbers.z_radius)
     out[1] = _of_w(W, G_w, numbers.w_rows)
