@@ -32,13 +32,6 @@ def check_number(value: Any, name: str, *, minimum: float = 0.0, positive: bool 
     return float(value)
 
 
-def check_positive(value: Any, name: str) -> float:
-    """Return `value` as a float, or refuse it when it is no finite number above 0."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not 0 < value < np.inf:
-        raise ValueError(f"{name}: found {value!r}, expected a number above 0")
-    return float(value)
-
-
 def check_index(index: Any, n: int, name: str = "index") -> IntArray:
     """Return the positions that `index` (integers, or a mask) chooses among `n` rows."""
     chosen = np.asarray(index)
@@ -143,7 +136,9 @@ def check_frame(X: Any, name: str = "X") -> bool:
 
 def _is_numeric(dtype: Any) -> bool:
     """Whether a column's type says that it holds numbers (pandas' types have a kind, polars' can tell)."""
-    return getattr(dtype, "kind", "?") in "fiub" or (hasattr(dtype, "is_numeric") and bool(dtype.is_numeric()))
+    return getattr(dtype, "kind", "?") in "fiub" or (
+        hasattr(dtype, "is_numeric") and bool(dtype.is_numeric())
+    )
 
 
 def _holds_numbers(column: Any) -> bool:

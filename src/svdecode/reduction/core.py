@@ -9,12 +9,11 @@ Routes, for n rows of m features:
 
 gram
     K = X_c X_cᵀ by one BLAS product, K = L Lᵀ by Cholesky's factorization with pivots. It costs
-    little beside the product (an eigendecomposition of K would cost as much as the product at
-    84 × 16000, and 20 times as much as the factorization) and shows the rank on the way. Directions
-    whose singular value is below about 1e-7 of the largest are lost in K and dropped.
+    little beside the product, less than an eigendecomposition of K would, and shows the rank on
+    the way. Directions whose singular value is below about 1e-7 of the largest are lost in K and dropped.
 lq
     Householder QR of X_cᵀ, then an SVD of the small factor: twice the digits (directions down to
-    1e-15 of the largest), a few times the cost. L = U Σ comes in singular order.
+    max(n, m)·eps of the largest), a few times the cost. L = U Σ comes in singular order.
 features
     n ≥ m: X_c itself is small enough; L = X_c, Q = I.
 kernel
@@ -28,15 +27,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dgeqrf, dgeqrf_lwork, dpstrf
+from scipy.linalg.lapack import dgeqrf, dgeqrf_lwork, dpstrf, dtrtri
 
-from svdecode._checks import FloatArray, IntArray, as_matrix, check_choice
+from svdecode._checks import FloatArray, IntArray, as_matrix, check_choice, check_index
 from svdecode.reduction.folds import GramRows
 from svdecode.reduction.kernels import Kernel, KernelRows, check_kernel
-from svdecode.reduction.rows import LinearRows, Rows
-
-EPS = float(np.finfo(np.float64).eps)
+from svdecode.reduction.rows import EPS, EPS32, LinearRows, Rows
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,7 @@ class Reduction:
     singular_values : array of shape (r,) or None
         Norms of the columns of L where they are the singular directions ("lq" route), else None.
     discarded_energy : float
-        Share of ‖X_c‖² below the rank tolerance, which is not in `coordinates`.
+        Share of ‖X_c‖² below the rank tolerance, which is not in `coordinates` (0 with zero rank).
 
     Examples
     --------
@@ -124,7 +120,7 @@ class Reduction:
         """
         if not isinstance(self.rows, GramRows) or self.dual is None:
             raise ValueError("transform_rows: expected a reduction made by SharedGram.reduce")
-        return self.rows.cross_rows(np.asarray(index)) @ self.dual
+        return self.rows.cross_rows(check_index(index, len(self.rows.K))) @ self.dual
 
     def lift(self, B: FloatArray) -> FloatArray:
         """Directions given in the coordinates, back in feature space: B Qᵀ.
@@ -182,9 +178,11 @@ def reduce_rows(
 
     Notes
     -----
-    Rank: by the Gram route, pivots below 4·n·eps of the energy of X are taken for zero (singular values
-    below about 1e-7 of the largest); by the LQ route, singular values below max(n, m)·eps of the
-    largest (before centering, when the mean is larger).
+    The rank leaves out what rounding errors can make. By the Gram route: pivots (squared distances of a
+    row from the span of those before it) below 4·eps of ‖X‖², the sum over all rows, so about singular
+    values below 3e-8 of ‖X‖. By the LQ route: singular values below max(n, m)·eps of the
+    largest, that of the mean included. With float32 data both leave out what rounding to float32 has
+    made: singular values below 1.2e-7 of ‖X‖. By the features route nothing is left out: r = m.
 
     Examples
     --------
@@ -219,28 +217,31 @@ def reduce_rows(
 
 def reduce_by_gram(rows: Rows) -> Reduction:
     """K = L Lᵀ by pivoted Cholesky; Q = X_cᵀ D with D = L₁⁻ᵀ on the r pivot rows."""
-    K, energy = rows.gram()
-    n = len(K)
-    total = float(np.trace(K))
-    # rounding errors of K are about eps·energy, and up to n of them add up in a pivot
-    tolerance = 4 * EPS * max(energy, 0.0)
-    factor, pivots, rank, _ = dpstrf(K, tol=tolerance, lower=1)
-    if rank == 0 or total <= tolerance:
-        return Reduction(np.zeros((n, 0)), rows, np.zeros((n, 0)))
+    K, noise = rows.gram()
+    n, total = len(K), float(np.trace(K))
+    largest = float(max(K.max(), -K.min()))
+    # K is symmetric: its transpose is K in Fortran's order, which LAPACK overwrites in place
+    factor, pivots, rank, _ = dpstrf(K if K.flags.f_contiguous else K.T, tol=noise, lower=1, overwrite_a=1)
+    del K
+    if largest <= noise:
+        rank = 0
     pivots = pivots - 1
-    lower = np.tril(factor)[:, :rank]
+    for j in range(1, rank):
+        factor[:j, j] = 0.0
     L, D = np.empty((n, rank)), np.zeros((n, rank))
-    L[pivots] = lower
-    D[pivots[:rank]] = solve_triangular(lower[:rank], np.eye(rank), lower=True, trans="T")
-    left = max(0.0, 1.0 - float(np.vdot(L, L)) / total)
-    _refuse_indefinite(rows, K, L)
+    L[pivots] = factor[:, :rank]
+    if not rows.semidefinite:
+        _refuse_indefinite(rows.gram()[0], L)
+    if rank:
+        inverse, _ = dtrtri(factor[:rank, :rank], lower=1)
+        del factor
+        D[pivots[:rank]] = inverse.T
+    left = max(0.0, 1.0 - float(np.vdot(L, L)) / total) if rank else 0.0
     return Reduction(L, rows, D, discarded_energy=left)
 
 
-def _refuse_indefinite(rows: Rows, K: FloatArray, L: FloatArray) -> None:
-    """Refuse kernels with negative eigenvalues; a Gram matrix of numbers cannot have any."""
-    if not isinstance(rows, KernelRows) or rows.kernel in ("linear", "rbf"):
-        return
+def _refuse_indefinite(K: FloatArray, L: FloatArray) -> None:
+    """Refuse kernels with negative eigenvalues: L Lᵀ, which has none, cannot reproduce them."""
     off = float(np.abs(K - L @ L.T).max())
     largest = float(np.abs(K).max())
     if off > 1e-7 * largest:
@@ -251,20 +252,33 @@ def _refuse_indefinite(rows: Rows, K: FloatArray, L: FloatArray) -> None:
         )
 
 
+def singular_noise(rows: LinearRows, singular_values: FloatArray) -> float:
+    """Bound of a singular value of the (centered) rows that is rounding error.
+
+    Factorizations round to max(n, m)·eps of the largest singular value, that of the mean included;
+    values of float32 were rounded before, to eps(float32) of ‖X‖.
+    """
+    n, m = rows.n_rows, rows.n_features
+    mean = float(np.sqrt(n) * np.linalg.norm(rows.mean))
+    noise = max(n, m) * EPS * max(float(singular_values[0]), mean)
+    if rows.X.dtype == np.float32:
+        energy = float(singular_values @ singular_values) + mean**2
+        noise = max(noise, EPS32 * energy**0.5)
+    return noise
+
+
 def reduce_by_lq(rows: LinearRows) -> Reduction:
     """X_cᵀ = Q R by Householder reflections, Rᵀ = U Σ Vᵀ: L = U Σ, and D = U Σ⁻¹."""
     Xc = rows.centered()
     n, m = Xc.shape
-    scale = np.sqrt(n) * float(np.linalg.norm(rows.mean))  # the mean's singular value
     work, _ = dgeqrf_lwork(m, n)
     packed = dgeqrf(Xc.T, lwork=int(work), overwrite_a=1)[0]
     R = np.triu(packed[: min(n, m)])
     U, s, _ = np.linalg.svd(R.T, full_matrices=False)
-    tolerance = max(n, m) * EPS * max(s[0], scale)
-    rank = int((s > tolerance).sum())
+    rank = int((s > singular_noise(rows, s)).sum())
     if rows.center:
         rank = min(rank, n - 1)
     U, s, total = U[:, :rank], s[:rank], float((s**2).sum())
     U = U * np.where(U[np.abs(U).argmax(axis=0), np.arange(rank)] < 0, -1.0, 1.0)
-    left = max(0.0, 1.0 - float((s**2).sum()) / total) if total > 0 else 0.0
+    left = max(0.0, 1.0 - float((s**2).sum()) / total) if rank else 0.0
     return Reduction(U * s, rows, U / s, singular_values=s, discarded_energy=left)

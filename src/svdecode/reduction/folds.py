@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from svdecode._checks import FloatArray, IntArray
 from svdecode.reduction.kernels import KernelRows
-from svdecode.reduction.rows import center_cross, double_center
+from svdecode.reduction.rows import LinearRows, center_cross, double_center
+
+#: below this share of energy left by the fold's own mean, the sub-block has lost six digits
+CANCELLATION = 1e-6
 
 
 class GramRows:
@@ -20,17 +24,21 @@ class GramRows:
         Gram matrix of all rows.
     index : array of int
         The rows of the fold.
-    center : bool
-        Whether the mean of the fold's rows is the origin.
-    rows : LinearRows or KernelRows
+    rows : LinearRows or KernelFold
         The same rows, for products with data that are not in `K`.
+    noise : float
+        The largest pivot that rounding errors can make in `K`.
     """
 
-    def __init__(self, K: FloatArray, index: IntArray, center: bool, rows: Any) -> None:
+    center = True  # by the mean of the fold's rows
+
+    def __init__(
+        self, K: FloatArray, index: IntArray, rows: LinearRows | KernelFold, noise: float = 0.0
+    ) -> None:
         self.K = K
         self.index = index
-        self.center = center
         self.rows = rows
+        self.noise = noise
 
     @property
     def n_rows(self) -> int:
@@ -38,28 +46,44 @@ class GramRows:
         return len(self.index)
 
     @property
+    def semidefinite(self) -> bool:
+        """Whether the inner products are such by construction."""
+        return self.rows.semidefinite
+
+    @property
     def own(self) -> FloatArray:
         """The fold's block of K, a copy."""
         return self.K[np.ix_(self.index, self.index)]
 
-    def gram(self) -> tuple[FloatArray, float]:
-        """Return the fold's (centered) block of K, and the energy that rounding errors scale with."""
+    @cached_property
+    def _lies_far(self) -> bool:
+        """Whether the fold's mean is so far from that of all rows that the data must be read again."""
         K = self.own
-        raw = float(np.trace(K))
-        return (double_center(K) if self.center else K), raw
+        left = float(np.trace(double_center(K.copy())))
+        return isinstance(self.rows, LinearRows) and left < CANCELLATION * float(np.trace(K))
+
+    def gram(self) -> tuple[FloatArray, float]:
+        """Return the fold's centered block of K, and the largest pivot that rounding errors can make."""
+        if self._lies_far:
+            assert isinstance(self.rows, LinearRows)
+            return self.rows.gram()
+        K = double_center(self.own)
+        return K, self.noise * len(self.index) / len(self.K)
 
     def cross_rows(self, index: IntArray) -> FloatArray:
         """Return inner products of other rows of K with the fold's, centered by the fold's mean."""
-        values = self.K[np.ix_(index, self.index)]
-        return center_cross(values, self.own) if self.center else values
+        if self._lies_far:
+            assert isinstance(self.rows, LinearRows)
+            return self.rows.cross(self.rows.X[index])
+        return center_cross(self.K[np.ix_(index, self.index)], self.own)
 
     def cross(self, X_new: Any) -> FloatArray:
         """Return inner products of new rows with the fold's."""
-        return np.asarray(self.rows.cross(X_new))
+        return self.rows.cross(X_new)
 
     def combine(self, D: FloatArray) -> FloatArray:
         """Return weighted sums of the fold's (centered) rows."""
-        return np.asarray(self.rows.combine(D))
+        return self.rows.combine(D)
 
 
 class KernelFold:
@@ -75,6 +99,11 @@ class KernelFold:
 
     def __init__(self, rows: KernelRows, index: IntArray) -> None:
         self.rows, self.index = rows, index
+
+    @property
+    def semidefinite(self) -> bool:
+        """Whether the kernel is positive semidefinite whatever its parameters are."""
+        return self.rows.semidefinite
 
     def cross(self, X_new: Any) -> FloatArray:
         """Return inner products of φ(x) for new rows with the fold's (both centered)."""

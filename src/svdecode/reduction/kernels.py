@@ -1,16 +1,20 @@
-"""Kernels: rows as vectors of the feature space that a kernel defines."""
+"""Kernels: rows as vectors of the feature space that a kernel defines.
+
+The named kernels are functions of inner products and distances, which `LinearRows` computes in
+float64 and in blocks: data on disk, sparse or of float32 are no more copied here than there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
 
-from svdecode._checks import FloatArray, as_matrix, refuse_non_finite
-from svdecode.reduction.rows import center_cross, double_center
+from svdecode._checks import FloatArray, as_matrix, check_number, refuse_non_finite
+from svdecode.reduction.rows import EPS, LinearRows, center_cross, double_center
 
 Kernel: TypeAlias = str | Callable[..., Any]
 KERNELS = ("linear", "rbf", "polynomial", "precomputed")
@@ -63,20 +67,10 @@ def kernel_matrix(
     array([[ 4.,  1.],
            [ 1., 25.]])
     """
-    if callable(kernel):
-        values = np.asarray(kernel(A, B), dtype=np.float64)
-        if values.shape != (A.shape[0], B.shape[0]):
-            raise ValueError(
-                f"kernel: the callable returned shape {values.shape}, "
-                f"expected {(A.shape[0], B.shape[0])} (all pairs of rows at once)"
-            )
-        return values
-    A, B = (M if sp.issparse(M) else np.asarray(M, dtype=np.float64) for M in (A, B))
-    if kernel == "rbf":
-        return np.asarray(rbf_kernel(A, B, gamma=gamma))
-    if kernel == "polynomial":
-        return np.asarray(polynomial_kernel(A, B, degree=degree, gamma=gamma, coef0=coef0))
-    return np.asarray(linear_kernel(A, B, dense_output=True))
+    if isinstance(kernel, str) and kernel == "precomputed":
+        raise ValueError("kernel: found 'precomputed', expected one that can be computed")
+    rows = KernelRows(as_matrix(B, "B"), kernel, center=False, gamma=gamma, degree=degree, coef0=coef0)
+    return rows.cross(A)
 
 
 class KernelRows:
@@ -90,43 +84,99 @@ class KernelRows:
         See `kernel_matrix`.
     center : bool
         Whether the mean of the φ(x) is the origin.
-    **params : float
-        `gamma`, `degree`, `coef0` of `kernel_matrix`.
+    gamma, degree, coef0 : float
+        As for `kernel_matrix`.
     """
 
-    def __init__(self, X: Any, kernel: Kernel, center: bool, **params: Any) -> None:
+    def __init__(
+        self,
+        X: Any,
+        kernel: Kernel,
+        center: bool,
+        *,
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+    ) -> None:
         self.X = X
-        self.kernel = kernel
+        self.kernel = check_kernel(kernel)
         self.center = center
-        self.params = params
-        self.K = self._check(X, "X") if kernel == "precomputed" else self._values(X, X, "X")
+        self.gamma = 1 / X.shape[1] if gamma is None else check_number(gamma, "gamma", positive=True)
+        self.degree = check_number(degree, "degree", positive=True)
+        self.coef0 = check_number(coef0, "coef0", minimum=-np.inf)
+        # distances do not depend on the origin; at the mean they keep their digits
+        self.linear = LinearRows(X, center=kernel == "rbf")
+        self.K = self._own()
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return len(self.K)
+        return int(self.X.shape[0])
 
-    def _values(self, A: Any, B: Any, name: str) -> FloatArray:
-        values = kernel_matrix(A, B, self.kernel, **self.params)
+    @property
+    def semidefinite(self) -> bool:
+        """Whether the kernel is positive semidefinite whatever its parameters are."""
+        return self.kernel in ("linear", "rbf")
+
+    def _own(self) -> FloatArray:
+        """Kernel matrix of the training rows."""
+        if callable(self.kernel):
+            return self._called(self.X)
+        if self.kernel == "precomputed":
+            return self._check_precomputed()
+        products = self.linear.gram()[0]
+        norms = products.diagonal()
+        return self._finite(self._of_products(products, norms, norms), self.X)
+
+    def _called(self, new: Any) -> FloatArray:
+        assert callable(self.kernel)
+        values = np.asarray(self.kernel(new, self.X), dtype=np.float64)
+        expected = (new.shape[0], self.X.shape[0])
+        if values.shape != expected:
+            raise ValueError(
+                f"kernel: found values of shape {values.shape} from the callable, "
+                f"expected {expected} (all pairs of rows at once)"
+            )
+        return self._finite(values, new)
+
+    def _finite(self, values: FloatArray, new: Any) -> FloatArray:
+        """Return finite values; blame the data where they are not finite, else the kernel."""
         if not np.isfinite(values).all():
-            refuse_non_finite(A, name)
+            stored = new.data if sp.issparse(new) else new
+            if not np.isfinite(stored).all():
+                refuse_non_finite(new)
+            raise ValueError(
+                f"kernel: found NaN or infinity among the values of {self.kernel!r}, expected finite numbers"
+            )
         return values
 
-    def _check(self, K: Any, name: str) -> FloatArray:
-        K = np.asarray(K.toarray() if sp.issparse(K) else K, dtype=np.float64)
+    def _of_products(self, products: FloatArray, norms_a: FloatArray, norms_b: FloatArray) -> FloatArray:
+        """Kernel values from inner products of rows a with rows b, and their squared norms."""
+        if self.kernel == "linear":
+            return products
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.kernel == "polynomial":
+                return np.asarray((self.gamma * products + self.coef0) ** self.degree)
+            sums = norms_a[:, None] + norms_b
+            distances = sums - 2 * products
+            distances[distances <= 8 * EPS * sums] = 0.0  # what rounding leaves of the distance to itself
+            return np.asarray(np.exp(-self.gamma * distances))
+
+    def _check_precomputed(self) -> FloatArray:
+        K = np.array(self.X.toarray() if sp.issparse(self.X) else self.X, dtype=np.float64)
         if K.shape[0] != K.shape[1]:
-            raise ValueError(f"{name}: found a kernel matrix of shape {K.shape}, expected a square one")
+            raise ValueError(f"X: found a kernel matrix of shape {K.shape}, expected a square one")
         if not np.isfinite(K).all():
-            refuse_non_finite(K, name)
+            refuse_non_finite(K)
         if not np.allclose(K, K.T, rtol=1e-8, atol=1e-10 * np.abs(K).max()):
-            raise ValueError(f"{name}: found a kernel matrix that is not symmetric, expected K = Kᵀ")
-        return np.asarray(K)
+            raise ValueError("X: found a kernel matrix that is not symmetric, expected K = Kᵀ")
+        return K
 
     def gram(self) -> tuple[FloatArray, float]:
-        """Return the (centered) kernel matrix, and the energy that its rounding errors scale with."""
+        """Return the (centered) kernel matrix, and the largest pivot that rounding errors can make in it."""
         K = (self.K + self.K.T) / 2
-        raw = float(np.trace(K))
-        return (double_center(K) if self.center else K), raw
+        noise = 4 * EPS * float(np.abs(K.diagonal()).sum())
+        return (double_center(K) if self.center else K), noise
 
     def cross(self, X_new: Any) -> FloatArray:
         """Return inner products of φ(x) for new rows with the training rows' (both centered)."""
@@ -135,17 +185,27 @@ class KernelRows:
         if new.shape[1] != n_expected:
             what = "kernel values with the training rows" if self.kernel == "precomputed" else "features"
             raise ValueError(f"X: found {new.shape[1]} {what}, expected {n_expected}")
+        values = self._cross(new)
+        return center_cross(values, self.K) if self.center else values
+
+    def _cross(self, new: Any) -> FloatArray:
+        if callable(self.kernel):
+            return self._called(new)
         if self.kernel == "precomputed":
             values = np.asarray(new.toarray() if sp.issparse(new) else new, dtype=np.float64)
-            if not np.isfinite(values).all():
-                refuse_non_finite(new)
-        else:
-            values = self._values(new, self.X, "X")
-        return center_cross(values, self.K) if self.center else values
+            return self._finite(values, new)
+        products = self.linear.cross(new)
+        if self.kernel != "rbf":
+            return self._finite(self._of_products(products, products[:, 0], products[0]), new)
+        return self._finite(self._of_products(products, self.linear.norms(new), self._norms), new)
+
+    @cached_property
+    def _norms(self) -> FloatArray:
+        return self.linear.norms(self.X)
 
     def combine(self, D: FloatArray) -> FloatArray:  # noqa: ARG002
         """Refuse: weighted sums of φ(x) have no coordinates."""
         raise ValueError(
-            f"kernel: {self.kernel!r} has no feature space to go back to; "
-            "expected kernel='linear' (or use the dual weights)"
+            f"kernel: found {self.kernel!r}, which has no feature space to go back to; "
+            "expected 'linear' (or use the dual weights)"
         )

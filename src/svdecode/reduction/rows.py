@@ -15,9 +15,10 @@ import scipy.sparse as sp
 from scipy.linalg.blas import dsyrk
 
 from svdecode._checks import FloatArray, IntArray, as_matrix, refuse_non_finite
+from svdecode.reduction.blocks import column_blocks
 
-#: bytes of a block of columns in float64: small against the 64 MB that a reduction may take
-BLOCK_BYTES = 16 * 2**20
+EPS = float(np.finfo(np.float64).eps)
+EPS32 = float(np.finfo(np.float32).eps)
 #: below this share of energy left, centering K instead of X would lose more than three digits
 CANCELLATION = 1e-3
 
@@ -31,8 +32,12 @@ class Rows(Protocol):
     def n_rows(self) -> int:
         """Number of rows."""
 
+    @property
+    def semidefinite(self) -> bool:
+        """Whether the inner products are such by construction (a user's kernel may have none)."""
+
     def gram(self) -> tuple[FloatArray, float]:
-        """Inner products of the (centered) rows, and the energy that their rounding errors scale with."""
+        """Inner products of the (centered) rows, a new array, and the pivot that rounding errors can make."""
 
     def cross(self, X_new: Any) -> FloatArray:
         """Inner products of new rows with these, both centered by the mean of these."""
@@ -55,17 +60,6 @@ def center_cross(cross: FloatArray, K: FloatArray) -> FloatArray:
     return np.asarray(cross - cross.mean(axis=1, keepdims=True) - mean + mean.mean())
 
 
-def column_blocks(X: Any, height: int, index: IntArray | None = None) -> Iterator[tuple[slice, FloatArray]]:
-    """Yield blocks of columns of X in float64, each at most `BLOCK_BYTES` for `height` rows."""
-    width = max(1, BLOCK_BYTES // (8 * height))
-    if sp.issparse(X):
-        X = X.tocsc()
-    for start in range(0, X.shape[1], width):
-        columns = slice(start, min(start + width, X.shape[1]))
-        part = X[:, columns].toarray() if sp.issparse(X) else X[:, columns]
-        yield columns, np.ascontiguousarray(part if index is None else part[index], dtype=np.float64)
-
-
 class LinearRows:
     """Rows of a numeric matrix: numpy array or memory map of either order, or scipy sparse.
 
@@ -78,6 +72,8 @@ class LinearRows:
     index : array of int, optional
         Restricts to these rows of `X` (a fold), which are not copied.
     """
+
+    semidefinite = True
 
     def __init__(self, X: Any, center: bool, index: IntArray | None = None) -> None:
         self.X = X
@@ -100,40 +96,40 @@ class LinearRows:
         if not self.center:
             return np.zeros(self.n_features)
         if sp.issparse(self.X):
-            share = np.full((1, self.n_rows), 1 / self.n_rows)
-            return np.asarray(self._in_all_rows(share) @ self.X).ravel()
+            return self._in_features(np.full((1, self.n_rows), 1 / self.n_rows)).ravel()
         if self.X.dtype == np.float64 and self.index is None:
             return np.asarray(self.X.mean(axis=0))
         return np.concatenate([block.mean(axis=0) for _, block in self._blocks()])
 
-    def _blocks(self) -> Iterator[tuple[slice, FloatArray]]:
-        return column_blocks(self.X, self.X.shape[0], self.index)
-
-    def _in_all_rows(self, D: FloatArray) -> FloatArray:
-        """Weights on the chosen rows, as weights on all rows of X."""
-        if self.index is None:
-            return D
-        everywhere = np.zeros((len(D), self.X.shape[0]))
-        np.add.at(everywhere.T, self.index, D.T)
-        return np.asarray(everywhere)
+    def _blocks(self, height: int | None = None) -> Iterator[tuple[slice, FloatArray]]:
+        return column_blocks(self.X, height, self.index)
 
     def gram(self) -> tuple[FloatArray, float]:
-        """Return K = X_c X_cᵀ in float64, and the energy that its rounding errors scale with."""
+        """Return K = X_c X_cᵀ in float64, and the largest pivot that rounding errors can make in it."""
         with np.errstate(over="ignore", invalid="ignore"):
             K = self._plain_gram()
             raw = float(np.trace(K))
         if not np.isfinite(raw):
-            refuse_non_finite(self.X)
+            refuse_non_finite(self.X if self.index is None else self.X[self.index])
         if not self.center:
-            return K, raw
+            return K, self._noise(raw, raw)
         K = double_center(K)
         left = float(np.trace(K))
         if left >= CANCELLATION * raw:
-            return K, raw
-        # an image common to all rows: center before multiplying. What the subtraction rounds off,
-        # eps·|x| an entry, enters K squared
-        K = self._block_gram(centered=True)
-        return K, max(float(np.trace(K)), np.finfo(np.float64).eps * raw)
+            return K, self._noise(raw, raw)
+        # an image common to all rows: center before multiplying. What the mean of a block rounds off is
+        # the same in all its rows, so centering K as well removes it
+        K = double_center(self._block_gram(centered=True))
+        return K, self._noise(raw, float(np.trace(K)))
+
+    def _noise(self, raw: float, left: float) -> float:
+        """Bound of a pivot that is rounding error, for rows of energy ‖X‖² = raw, and left once centered.
+
+        Products round to eps·left, and up to n of them add up in a pivot. Centering rounds
+        every entry by eps times itself, which enters squared; so do values that were rounded to float32.
+        """
+        stored = EPS32 if self.X.dtype == np.float32 else EPS
+        return float(max(4 * EPS * max(left, EPS * raw), stored**2 * raw))
 
     def _plain_gram(self) -> FloatArray:
         X = self.X
@@ -150,33 +146,70 @@ class LinearRows:
         K = np.zeros((n, n), order="F")
         for _, block in self._blocks():
             if centered:
-                block = block - block.mean(axis=0)
-            # upper triangle of K += block blockᵀ; block.T is in Fortran's order, so nothing is copied
-            K = dsyrk(1.0, block.T, beta=1.0, c=K, trans=1, overwrite_c=1)
+                block -= block.mean(axis=0)
+            # upper triangle of K += block blockᵀ; dsyrk wants Fortran's order, and copies nothing that has it
+            if block.flags.f_contiguous:
+                K = dsyrk(1.0, block, beta=1.0, c=K, overwrite_c=1)
+            else:
+                K = dsyrk(1.0, block.T, beta=1.0, c=K, trans=1, overwrite_c=1)
         for i in range(1, n):
             K[i, :i] = K[:i, i]
         return K
 
     def centered(self) -> FloatArray:
         """Return X_c in full, a new float64 array in C order."""
-        out = np.empty((self.n_rows, self.n_features))
         with np.errstate(over="ignore", invalid="ignore"):
-            for columns, block in self._blocks():
-                out[:, columns] = block - block.mean(axis=0) if self.center else block
+            if sp.issparse(self.X):
+                out = np.empty((self.n_rows, self.n_features))
+                for columns, block in self._blocks():
+                    out[:, columns] = block
+            else:
+                out = np.array(self.X if self.index is None else self.X[self.index], np.float64, order="C")
+            if self.center:
+                out -= out.mean(axis=0)
         if not np.isfinite(out).all():
             refuse_non_finite(self.X)
         return out
 
     def cross(self, X_new: Any) -> FloatArray:
-        """Return (X_new − mean)(X − mean)ᵀ, a block of columns at a time."""
+        """Return (X_new − mean)(X − mean)ᵀ."""
         new = self.check_new(X_new)
-        out = np.zeros((new.shape[0], self.n_rows))
-        blocks = zip(self._blocks(), column_blocks(new, self.X.shape[0]), strict=True)
         with np.errstate(over="ignore", invalid="ignore"):
-            for (columns, own), (_, other) in blocks:
-                out += (other - self.mean[columns]) @ (own - self.mean[columns]).T
-        if not np.isfinite(out).all():
+            out = self._sparse_cross(new) if sp.issparse(self.X) else self._block_cross(new)
+        if not np.isfinite(out).all() or (sp.issparse(new) and not np.isfinite(new.data).all()):
             refuse_non_finite(new)
+        return out
+
+    def _block_cross(self, new: Any) -> FloatArray:
+        out = np.zeros((new.shape[0], self.n_rows))
+        height = max(new.shape[0], self.n_rows)
+        for (columns, own), (_, other) in zip(self._blocks(height), column_blocks(new, height), strict=True):
+            if self.center:
+                own -= self.mean[columns]
+                other -= self.mean[columns]
+            out += other @ own.T
+        return out
+
+    def _sparse_cross(self, new: Any) -> FloatArray:
+        """Return the same by a sparse product, unless an image common to all rows would cost digits."""
+        rows = self.X if self.index is None else self.X[self.index]
+        offset = self.n_rows * float(self.mean @ self.mean)
+        energy = float(rows.data @ rows.data)
+        if energy - offset < CANCELLATION * energy:
+            return self._block_cross(new)
+        out = new @ rows.T
+        out = np.asarray(out.toarray() if sp.issparse(out) else out)
+        out -= np.asarray(new @ self.mean)[:, None] + (rows @ self.mean - self.mean @ self.mean)
+        return np.asarray(out)
+
+    def norms(self, X_new: Any) -> FloatArray:
+        """Return ‖x − mean‖² for any rows."""
+        new = self.check_new(X_new)
+        out = np.zeros(new.shape[0])
+        with np.errstate(over="ignore", invalid="ignore"):
+            for columns, block in column_blocks(new):
+                block -= self.mean[columns]
+                out += np.einsum("ij,ij->i", block, block)
         return out
 
     def check_new(self, X_new: Any) -> Any:
@@ -190,13 +223,20 @@ class LinearRows:
 
     def combine(self, D: FloatArray) -> FloatArray:
         """Return D (X − mean)."""
-        weights = self._in_all_rows(D)
+        # with weights that sum to zero the mean drops out, and X is read once
+        return self._in_features(D - D.mean(axis=1, keepdims=True) if self.center else D)
+
+    def _in_features(self, weights: FloatArray) -> FloatArray:
+        """Weighted sums of the rows as they are."""
+        if self.index is not None:
+            everywhere = np.zeros((len(weights), self.X.shape[0]))
+            np.add.at(everywhere.T, self.index, weights.T)
+            weights = everywhere
         if sp.issparse(self.X):
-            out = np.asarray((self.X.T @ weights.T).T, dtype=np.float64)
-        elif self.X.dtype == np.float64:
-            out = weights @ self.X
-        else:
-            out = np.empty((len(D), self.n_features))
-            for columns, block in column_blocks(self.X, self.X.shape[0]):
-                out[:, columns] = weights @ block
-        return out - np.outer(D.sum(axis=1), self.mean) if self.center else out
+            return np.asarray((self.X.T @ weights.T).T, dtype=np.float64)
+        if self.X.dtype == np.float64:
+            return np.asarray(weights @ self.X)
+        out = np.empty((len(weights), self.n_features))
+        for columns, block in column_blocks(self.X):
+            out[:, columns] = weights @ block
+        return out

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from svdecode._checks import as_matrix
+from svdecode._checks import as_matrix, check_index
 from svdecode.reduction.core import Reduction, reduce_by_gram
 from svdecode.reduction.folds import GramRows, KernelFold
 from svdecode.reduction.kernels import Kernel, KernelRows, check_kernel
@@ -22,8 +20,8 @@ class SharedGram:
         All rows, those of every fold.
     kernel : {"linear", "rbf", "polynomial", "precomputed"} or callable, default "linear"
         Inner product between rows.
-    **params : float
-        `gamma`, `degree` and `coef0` of the kernel.
+    gamma, degree, coef0 : float
+        Parameters of the kernel, as for `reduce_rows`.
 
     Examples
     --------
@@ -36,16 +34,26 @@ class SharedGram:
     ((4, 3), (2, 3))
     """
 
-    def __init__(self, X: Any, kernel: Kernel = "linear", **params: Any) -> None:
+    def __init__(
+        self,
+        X: Any,
+        kernel: Kernel = "linear",
+        *,
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+    ) -> None:
         self.kernel = check_kernel(kernel)
         self.X = as_matrix(X)
-        # any common shift leaves centered folds as they are; this one keeps the digits
+        self._kernel_rows: KernelRows | None = None
         if isinstance(kernel, str) and kernel == "linear":
-            self._kernel_rows = None
-            self.K, self.energy = LinearRows(self.X, center=True).gram()
+            # any common shift leaves centered folds as they are; this one keeps the digits
+            self.K, self._noise = LinearRows(self.X, center=True).gram()
         else:
-            self._kernel_rows = KernelRows(self.X, kernel, center=False, **params)
-            self.K, self.energy = self._kernel_rows.gram()
+            self._kernel_rows = KernelRows(
+                self.X, self.kernel, center=False, gamma=gamma, degree=degree, coef0=coef0
+            )
+            self.K, self._noise = self._kernel_rows.gram()
 
     def reduce(self, index: Any) -> Reduction:
         """Reduction of some rows, centered by their own mean.
@@ -61,11 +69,10 @@ class SharedGram:
             As `reduce_rows(X[index])` would give it, up to a rotation of the coordinates; its
             `transform_rows` places other rows of X without reading them.
         """
-        index = np.asarray(index)
-        if index.dtype == bool:
-            index = np.flatnonzero(index)
-        if self._kernel_rows is None:
-            own: Any = LinearRows(self.X, center=True, index=index)
-        else:
-            own = KernelFold(self._kernel_rows, index)
-        return reduce_by_gram(GramRows(self.K, index, center=True, rows=own))
+        index = check_index(index, len(self.K))
+        own = (
+            LinearRows(self.X, center=True, index=index)
+            if self._kernel_rows is None
+            else KernelFold(self._kernel_rows, index)
+        )
+        return reduce_by_gram(GramRows(self.K, index, own, self._noise))
