@@ -43,6 +43,12 @@ class Record:
         "embedded", or the folder in which its file is looked for ("$SVDECODE_DATA" when that is not set).
     found : bool
         Whether it is there.
+
+    Examples
+    --------
+    >>> from svdecode.datasets import available
+    >>> print(*(record.name for record in available()[:3]))
+    haxby2001_slice haxby2011 woo2014_contrasts
     """
 
     name: str
