@@ -102,10 +102,9 @@ def test_signal_stands_on_the_labels():
     assert rest.std() == pytest.approx(0.3, rel=0.02)
     assert np.abs(rest.mean(axis=0)).max() < 0.02
     exact = make_decoding(n_classes=4, scatter=0.0, **SMALL)
-    for c in range(4):
-        one = exact.truth["sample_coordinates"][exact.y == c]
-        np.testing.assert_allclose(one, one[:1].repeat(len(one), axis=0), atol=1e-12)
-    assert np.abs(exact.truth["sample_coordinates"].mean(axis=0)).max() < 1e-12
+    # a class moves by √3 what it loads on, the three others by −1/√3: mean 0 and variance 1 over samples
+    codes = np.where(exact.y[:, None] == np.arange(4), np.sqrt(3), -1 / np.sqrt(3))
+    np.testing.assert_allclose(exact.truth["sample_coordinates"], codes @ exact.truth["loadings"], atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["one task", "four classes", "three tasks", "all shared", "nothing shared"])
