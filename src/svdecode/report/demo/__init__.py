@@ -1,0 +1,1 @@
+"""What `svdecode demo` computes (`analysis`) and shows (`page`)."""
