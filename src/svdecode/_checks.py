@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from sklearn.utils.validation import validate_data
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.intp]
@@ -165,6 +166,28 @@ def _frame_values(X: Any) -> Any:
     if values.dtype.kind != "O":
         return values
     return np.array([[np.nan if _is_missing(cell) else cell for cell in row] for row in values.tolist()])
+
+
+def read_samples(estimator: Any, X: Any, *, minimum: int = 1, reset: bool = True) -> Any:
+    """Return X as scikit-learn reads it: a float array or CSR matrix; its features are recorded or compared.
+
+    A refusal is one line that names X. Finiteness is not checked, as in `as_matrix`.
+    """
+    check_frame(X)
+    try:
+        return validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            ensure_min_samples=minimum,
+        )
+    except ValueError as error:
+        if str(error).startswith(("X ", "The feature names")):
+            raise
+        raise ValueError(f"X: {' '.join(str(error).split())}") from None
 
 
 def refuse_non_finite(X: Any, name: str = "X") -> None:

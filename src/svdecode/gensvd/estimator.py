@@ -8,24 +8,17 @@ one decomposition replaces n.
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from svdecode._checks import (
-    FloatArray,
-    IntArray,
-    check_choice,
-    check_count,
-    check_frame,
-    check_groups,
-)
+from svdecode._checks import FloatArray, check_choice, check_count, read_samples, refuse_non_finite
+from svdecode.gensvd.basis import SingularBasis, singular_basis
+from svdecode.gensvd.blocks import left_out_blocks, warn_nothing_stripped
 from svdecode.gensvd.leverages import left_out_coordinates
-from svdecode.reduction import Reduction, reduce_rows
+from svdecode.reduction.rows import LinearRows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,12 +81,16 @@ class GenSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     removed, each sample is minus the sum of its subject's others: nothing is stripped, GenSVD is
     plain SVD, and the fit warns. Give the subjects as `groups`.
 
-    With `center=True` and the basis of the data as given, a training sample's own coordinates are
-    taken about their mean before they are scaled, because `transform` subtracts the training mean from new
-    samples as well; the scale is such that Σ_j of their squares is Σ_j z_ij².
+    With `center=True` the training coordinates Λ̂Vᵀ, of the data as given, are not taken about the
+    training mean, as those of new samples are; with `basis="centered"` both are.
 
-    Dense data go through a QR factorization, which resolves directions down to 1e-15 of the
-    largest; memory maps and sparse matrices through the Gram matrix (down to 1e-7), without a copy.
+    Where many directions have about the same variance, the re-estimate is right on average over them,
+    too large for the first and the last and too small in between: for n equal variances it is
+    λ̂_i ≈ |λ_i − H/λ_i|, with H the harmonic mean of the λ².
+
+    Of arrays with fewer samples than features the Gram matrix is decomposed, and where that would
+    cost digits a QR factorization is used, which resolves directions down to max(n, m)·eps of the
+    largest. Memory maps and sparse matrices stay with the Gram matrix (1e-7 of the largest).
 
     References
     ----------
@@ -106,12 +103,12 @@ class GenSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     >>> from svdecode import GenSVD
     >>> rng = np.random.default_rng(0)
     >>> X, X_new = rng.standard_normal((20, 500)), rng.standard_normal((1000, 500))
-    >>> model = GenSVD(n_components=5)
+    >>> model = GenSVD()
     >>> corrected = model.fit_transform(X)
     >>> plain = model.transform(X)
     >>> new = model.transform(X_new)
     >>> [round(float(Z.std()), 1) for Z in (plain, corrected, new)]
-    [5.5, 1.3, 1.0]
+    [4.9, 1.0, 1.0]
     """
 
     def __init__(self, n_components: int | None = None, *, center: bool = False, basis: str = "data") -> None:
@@ -143,55 +140,40 @@ class GenSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_choice(self.basis, "basis", ("data", "centered"))
         if self.basis == "centered" and not self.center:
             raise ValueError("basis: found 'centered' with center=False, expected center=True")
-        check_frame(X)
-        X = validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,  # seen in the Gram matrix or the factor, without another pass
-            ensure_min_samples=2,
+        on_disk = isinstance(X, np.memmap)
+        X = read_samples(self, X, minimum=2)
+        blocks = left_out_blocks(groups, X.shape[0])
+        basis = singular_basis(X, center=self.basis == "centered", on_disk=on_disk)
+        Z, self.n_stripped_ = left_out_coordinates(
+            basis.V,
+            basis.singular_values,
+            blocks,
+            center=self.center,
+            noise=basis.noise,
+            power=basis.power,
         )
-        blocks = _blocks(groups, X.shape[0])
-        method = "gram" if sp.issparse(X) or isinstance(X, np.memmap) else "lq"
-        reduction = reduce_rows(X, center=self.basis == "centered", method=method)
-        V, s, to_basis = _singular_form(reduction)
-        Z, self.n_stripped_ = left_out_coordinates(V, s, blocks, center=self.center)
         if self.n_stripped_ == 0:
-            _warn_nothing_stripped(len(blocks), X.shape, groups is not None)
-        self._set_results(X, reduction, V, s, Z, to_basis)
+            warn_nothing_stripped(len(blocks), X.shape, grouped=groups is not None)
+        self.mean_ = LinearRows(X, center=self.center).mean
+        self._set_results(basis, Z)
         return self
 
-    def _set_results(
-        self,
-        X: Any,
-        reduction: Reduction,
-        V: FloatArray,
-        s: FloatArray,
-        Z: FloatArray,
-        to_basis: FloatArray,
-    ) -> None:
-        n, m = X.shape
-        self.rank_ = r = len(s)
-        n_components = min(n, m) if self.n_components is None else self.n_components
-        kept = min(n_components, r)
-        spare = n_components - kept
+    def _set_results(self, basis: SingularBasis, Z: FloatArray) -> None:
+        n, m = len(Z), len(self.mean_)
+        self.rank_ = len(basis.singular_values)
+        self.n_components_ = min(n, m) if self.n_components is None else self.n_components
+        kept = min(self.n_components_, self.rank_)
+        pad = (0, self.n_components_ - kept)
         generalized = np.sqrt((Z**2).sum(axis=0))
         variance = generalized**2 / (n - 1 if self.center else n)
-        pad = (0, spare)
-        self.components_ = np.pad(reduction.lift(to_basis[:kept]), (pad, (0, 0)))
-        self.singular_values_ = np.pad(s[:kept], pad)
+        share = variance / variance.sum() if variance.any() else variance
+        self.components_ = np.pad(basis.components(kept), (pad, (0, 0)))
+        self.singular_values_ = np.pad(basis.singular_values[:kept], pad)
         self.generalized_singular_values_ = np.pad(generalized[:kept], pad)
         self.explained_variance_ = np.pad(variance[:kept], pad)
-        share = variance / variance.sum() if variance.sum() > 0 else variance
         self.explained_variance_ratio_ = np.pad(share[:kept], pad)
         self.left_out_coordinates_ = np.pad(Z[:, :kept], ((0, 0), pad))
-        shape = V - V.mean(axis=0) if self.center else V
-        norms = np.linalg.norm(shape, axis=0)
-        unit = np.divide(shape, norms, out=np.zeros_like(shape), where=norms > 1e-12)
-        self.training_coordinates_ = np.pad((unit * generalized)[:, :kept], ((0, 0), pad))
-        self.mean_ = reduce_mean(X) if self.center else np.zeros(m)
-        self.n_components_ = n_components
+        self.training_coordinates_ = np.pad((basis.V * generalized)[:, :kept], ((0, 0), pad))
 
     def fit_transform(self, X: Any, y: Any = None, groups: Any = None) -> FloatArray:
         """Fit, and return the corrected coordinates of the training samples.
@@ -226,9 +208,15 @@ class GenSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Uᵀ(x − mean) for each.
         """
         check_is_fitted(self)
-        check_frame(X)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return np.asarray(X @ self.components_.T - self.mean_ @ self.components_.T)
+        X = read_samples(self, X, reset=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if X.dtype == np.float64:
+                Z = np.asarray(X @ self.components_.T)
+            else:  # float32 is read in blocks, not copied to float64 whole
+                Z = LinearRows(self.components_, center=False).cross(X)
+        if not np.isfinite(Z).all():
+            refuse_non_finite(X)
+        return Z - self.mean_ @ self.components_.T
 
     def inverse_transform(self, Z: Any) -> FloatArray:
         """Samples that have the given coordinates.
@@ -279,44 +267,3 @@ class GenSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def reduce_mean(X: Any) -> FloatArray:
-    """Mean of the rows of an array or sparse matrix, in float64."""
-    return np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
-
-
-def _blocks(groups: Any, n: int) -> list[IntArray]:
-    """Which samples are left out together."""
-    if groups is None:
-        return [np.array([i]) for i in range(n)]
-    labels = check_groups(groups, n)
-    if labels.max() == 0:
-        raise ValueError("groups: found one group only, expected at least two (one left out, one left in)")
-    return [np.flatnonzero(labels == g) for g in range(labels.max() + 1)]
-
-
-def _singular_form(reduction: Reduction) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Write the coordinates as V Λ (times a rotation, by which the basis is lifted back)."""
-    L, s = reduction.coordinates, reduction.singular_values
-    if s is not None:
-        return L / s, s, np.eye(len(s))
-    V, s, rotation = np.linalg.svd(L, full_matrices=False)
-    keep = s > 1e-7 * s.max(initial=0.0)
-    signs = np.sign(V[np.abs(V).argmax(axis=0), np.arange(len(s))])
-    return (V * signs)[:, keep], s[keep], (rotation * signs[:, None])[keep]
-
-
-def _warn_nothing_stripped(n_blocks: int, shape: tuple[int, int], grouped: bool) -> None:
-    unit = "group" if grouped else "sample"
-    hint = (
-        "If the samples depend on each other (subject or run means removed, or several samples a "
-        f"subject), give them as `groups` so that they are left out together (found {n_blocks} {unit}s)."
-    )
-    warnings.warn(
-        f"no {unit} has a direction of its own (leverage 1): each lies in the span of the others, "
-        f"so GenSVD equals plain SVD here (up to the mean). For {shape[0]} samples of {shape[1]} "
-        f"features that is right when the data are well-posed. {hint}",
-        UserWarning,
-        stacklevel=3,
-    )

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import qr
 
 from svdecode._checks import FloatArray, IntArray
 
-#: a leverage this close to 1 is 1: rounding moves it by about 1e-15 times the number of samples
-LEVERAGE_TOLERANCE = 1e-12
-#: below this distance from the span of V the constant vector is in it
-SPAN_TOLERANCE = 1e-7
+EPS = float(np.finfo(np.float64).eps)
+#: directions that miss a span by less than this share of their length are in it
+SPAN_TOLERANCE = 1e-10
+#: only directions with leverages this close to 1 are looked at more closely
+SUSPICION = 1e-6
+#: how many samples are looked at together
+CHUNK = 256
 
 
 def left_out_coordinates(
-    V: FloatArray, singular_values: FloatArray, blocks: list[IntArray], *, center: bool = False
+    V: FloatArray,
+    singular_values: FloatArray,
+    blocks: list[IntArray],
+    *,
+    center: bool = False,
+    noise: float = 0.0,
+    power: int = 1,
 ) -> tuple[FloatArray, int]:
     """Project each block of samples on the span of all samples outside it.
 
@@ -27,12 +37,18 @@ def left_out_coordinates(
     V : array of shape (n, r)
         Left singular vectors of X (its rows are samples), so that q_j = Λ v_j.
     singular_values : array of shape (r,)
-        The diagonal of Λ, all positive.
+        The diagonal of Λ, all positive, in falling order.
     blocks : list of arrays of int
         Which samples are left out together.
     center : bool, default False
         Subtract from each block the mean of the samples outside it, and project on the span of
         those samples' deviations from it.
+    noise : float, default 0
+        Singular values up to this are rounding errors.
+    power : int, default 1
+        V spans what it should to (noise / smallest singular value) to this power: 1 where it comes from
+        the data, 2 from a Gram matrix. A direction is a block's own when it misses the span of
+        V by no more; the miss is the root of 1 − leverage.
 
     Returns
     -------
@@ -53,54 +69,88 @@ def left_out_coordinates(
     >>> bool(np.allclose(Z @ rotation, [[0.5, 0.5], [1.0, 0.0]])), n_stripped
     (True, 2)
     """
-    n = len(V)
     Q = V * singular_values
-    Z = Q.copy()
-    basis, constant = _with_constant(V) if center else (V, None)
-    total = Q.sum(axis=0)
-    n_stripped = 0
+    if not center:
+        return _strip(Q, V, singular_values, blocks, _tolerance(singular_values, noise, power))
+    # Only differences of samples matter: in the SVD basis of the centered samples, "constant on the others"
+    # is "orthogonal to them" once the constant vector, which is orthogonal to V there, joins V
+    V, centered_values, rotation = _centered_form(Q, noise)
+    Q = V * centered_values
+    n = len(Q)
     for block in blocks:
-        if center:
-            Z[block] -= (total - Q[block].sum(axis=0)) / (n - len(block))
-        own = _own_directions(basis[block])
-        n_stripped += own.shape[1] > 0
-        N = _orthogonal_to_others(own, constant, singular_values)
-        if N.shape[1]:
-            Z[block] -= (Z[block] @ N) @ N.T
+        Q[block] += Q[block].sum(axis=0) / (n - len(block))  # minus the others' mean: all sum to zero
+    spanned = np.column_stack([V, np.full(n, 1 / np.sqrt(n))])
+    Z, n_stripped = _strip(Q, spanned, centered_values, blocks, _tolerance(centered_values, noise, power))
+    return Z @ rotation, n_stripped
+
+
+def _tolerance(s: FloatArray, noise: float, power: int) -> float:
+    """How far noise turns the span of the singular vectors."""
+    return float(np.clip((noise / s[-1]) ** power, SPAN_TOLERANCE, 1e-3)) if len(s) else SPAN_TOLERANCE
+
+
+def _centered_form(Q: FloatArray, noise: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """SVD of the centered samples."""
+    V, s, rotation = np.linalg.svd(Q - Q.mean(axis=0), full_matrices=False)
+    kept = s > max(noise, max(Q.shape) * EPS * float(np.linalg.norm(Q)))
+    kept[len(Q) - 1 :] = False
+    return V[:, kept], s[kept], rotation[kept]
+
+
+def _strip(
+    Q: FloatArray, spanned: FloatArray, singular_values: FloatArray, blocks: list[IntArray], tolerance: float
+) -> tuple[FloatArray, int]:
+    """Take from each block's samples what the samples outside it do not span."""
+    Z = Q.copy()
+    n_stripped = 0
+    for block, E in zip(blocks, _own_directions(spanned, blocks, tolerance), strict=True):
+        if E.shape[1] == 0:
+            continue
+        n_stripped += 1
+        F = spanned[block].T @ E
+        N = F[: len(singular_values)] / singular_values[:, None]  # N = Λ⁻¹ V_bᵀ E
+        # the rows of N grow as the singular values fall: the largest first, and pivots, keep the digits
+        basis = qr(N[::-1], mode="economic", pivoting=True)[0][::-1]
+        Z[block] -= (Z[block] @ basis) @ basis.T
     return Z, n_stripped
 
 
-def _with_constant(V: FloatArray) -> tuple[FloatArray, tuple[FloatArray, float]]:
-    """V with the part of the constant vector 1/√n that V does not span as one more column."""
-    ones = np.full(len(V), 1 / np.sqrt(len(V)))
-    c = V.T @ ones
-    rest = ones - V @ c
-    d = float(np.linalg.norm(rest))
-    if d <= SPAN_TOLERANCE:
-        return V, (c, 0.0)
-    return np.column_stack([V, rest / d]), (c, d)
+def _own_directions(spanned: FloatArray, blocks: list[IntArray], tolerance: float) -> list[FloatArray]:
+    """E for each block: combinations of its samples that lie in the span of `spanned` (leverage 1).
+
+    1 − leverage is the square of what such a combination misses of the span. Rounding hides it below
+    1e-15, that is misses below 3e-8; so where a leverage is near 1 the miss itself is computed.
+    """
+    n, r = spanned.shape
+    if r == n:  # everything is spanned
+        return [np.eye(len(block)) for block in blocks]
+    own = _own_samples(spanned, tolerance)
+    return [
+        np.ones((1, int(own[block[0]]))) if len(block) == 1 else _own_combinations(spanned, block, tolerance)
+        for block in blocks
+    ]
 
 
-def _own_directions(V_b: FloatArray) -> FloatArray:
-    """F = V_bᵀ E, with E the eigenvectors of V_b V_bᵀ to the eigenvalue 1."""
-    if len(V_b) == 1:
-        has_own = np.vdot(V_b, V_b) >= 1 - LEVERAGE_TOLERANCE
-        return np.asarray(V_b.T if has_own else np.zeros((V_b.shape[1], 0)))
-    leverages, E = np.linalg.eigh(V_b @ V_b.T)
-    return np.asarray(V_b.T @ E[:, leverages >= 1 - LEVERAGE_TOLERANCE])
+def _own_samples(spanned: FloatArray, tolerance: float) -> np.ndarray:
+    """Which samples have leverage 1."""
+    n = len(spanned)
+    own = np.zeros(n, dtype=bool)
+    suspects = np.flatnonzero(np.einsum("ij,ij->i", spanned, spanned) >= 1 - SUSPICION)
+    for start in range(0, len(suspects), CHUNK):
+        chunk = suspects[start : start + CHUNK]
+        missed = -spanned @ spanned[chunk].T
+        missed[chunk, np.arange(len(chunk))] += 1
+        own[chunk] = np.linalg.norm(missed, axis=0) <= tolerance
+    return own
 
 
-def _orthogonal_to_others(
-    F: FloatArray, constant: tuple[FloatArray, float] | None, singular_values: FloatArray
-) -> FloatArray:
-    """Orthonormal basis of all directions v that the others lack (that are constant on the others)."""
-    r = len(singular_values)
-    if constant is not None:
-        c, d = constant
-        # d > 0: V had the column (1̂ − Vc)/d appended; else 1̂ = Vc, and v₀ = Λ⁻¹c is constant on all
-        F = F[:r] - np.outer(c, F[r]) / d if d > 0 else np.column_stack([F, c])
-    if not F.shape[1]:
-        return F
-    N = F / singular_values[:, None]  # N = Λ⁻¹ V_bᵀ E
-    U, s, _ = np.linalg.svd(N / np.linalg.norm(N, axis=0), full_matrices=False)
-    return np.asarray(U[:, s > 1e-9 * s[0]])
+def _own_combinations(spanned: FloatArray, block: IntArray, tolerance: float) -> FloatArray:
+    """Combinations of a block's samples that have leverage 1, as orthonormal columns."""
+    leverages, E = np.linalg.eigh(spanned[block] @ spanned[block].T)
+    E = E[:, leverages >= 1 - SUSPICION]
+    if E.shape[1] == 0:
+        return np.asarray(E)
+    missed = -spanned @ (spanned[block].T @ E)
+    missed[block] += E
+    _, size, mix = np.linalg.svd(missed, full_matrices=False)
+    return np.asarray(E @ mix[size <= tolerance].T)
