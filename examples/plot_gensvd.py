@@ -27,7 +27,7 @@ corrected = model.fit_transform(train.X, groups=train.runs)
 # %%
 # The standard deviation of each component: what plain SVD says of the training scans, what GenSVD makes of
 # it, and what new scans have.
-model.scree_plot(test.X)
+model.scree_plot(test.X, ax=plt.subplots()[1])
 
 # %%
 # The first and the third component. `fit_transform` returned the corrected coordinates of the training
