@@ -8,7 +8,8 @@ from svdecode.svdm.kernels.rows import inner, product, rescale_rows, solve_rows,
 EPS = 2.220446049250313e-16
 GAP = 1e-13  # relative duality gap at which to stop
 MAX_ITER = 100
-STALLED = 8  # iterations without a smaller gap: rounding has been reached
+CLOSE = 1e-3  # gap below which no progress means that rounding has been reached,
+STALLED = 8  # after so many iterations
 
 
 @kernel
@@ -36,19 +37,19 @@ def duality_gap(S, R, ridge, W, nu):  # type: ignore[no-untyped-def]
     float
         At least the relative distance of the objective from its minimum.
     """
-    l, r = W.shape
+    n_rows, r = W.shape
     M = S.copy()
-    for i in range(l):
+    for i in range(n_rows):
         M[i, i] += ridge + nu[i]
     E = product(M, W)
-    for i in range(l):
+    for i in range(n_rows):
         for c in range(r):
             E[i, c] = R[i, c] - E[i, c]
     V = E.copy()
-    cholesky(M, 4.0 * l * EPS, np.inf)
+    cholesky(M, 4.0 * n_rows * EPS, np.inf)
     solve_rows(M, V)
     gap, size = 0.0, 1e-300
-    for i in range(l):
+    for i in range(n_rows):
         gap += nu[i] * max(1.0 - inner(W, W, i), 0.0) + inner(E, V, i)
         size += nu[i] + inner(R, W, i)
     return gap / abs(size)
@@ -60,15 +61,15 @@ def _direction(T, A, W, nu, t, F, p, q):  # type: ignore[no-untyped-def]
 
     M dW + dν∘W = −F, dt + ⟨w, dw⟩ = −p, t dν + ν dt = −q. Also the step up to which ν, t ≥ 0.
     """
-    l, r = W.shape
+    n_rows, r = W.shape
     TF = product(T, F)
-    dnu, dt, V = np.empty(l), np.empty(l), np.empty((l, r))
-    for i in range(l):
+    dnu, dt, V = np.empty(n_rows), np.empty(n_rows), np.empty((n_rows, r))
+    for i in range(n_rows):
         dnu[i] = p[i] - q[i] / nu[i] - inner(W, TF, i)
     forward(A, dnu)
     backward(A, dnu)
     longest = 1e30
-    for i in range(l):
+    for i in range(n_rows):
         dt[i] = -(q[i] + t[i] * dnu[i]) / nu[i]
         if dnu[i] < 0.0:
             longest = min(longest, -nu[i] / dnu[i])
@@ -82,19 +83,19 @@ def _direction(T, A, W, nu, t, F, p, q):  # type: ignore[no-untyped-def]
 @kernel
 def _newton_system(C, R, W, nu, t, p, q):  # type: ignore[no-untyped-def]
     """T = M⁻¹, the factor A of T∘WWᵀ + diag(t/ν), F = MW − R, and the residuals p and q, in place."""
-    l, r = W.shape
-    L, T = C.copy(), np.eye(l)
-    for i in range(l):
+    n_rows, r = W.shape
+    L, T = C.copy(), np.eye(n_rows)
+    for i in range(n_rows):
         L[i, i] += nu[i]
     F = product(L, W)
-    cholesky(L, EPS, 4.0 * l * EPS)
+    cholesky(L, EPS, 4.0 * n_rows * EPS)
     solve_rows(L, T)
     A = product(W, transposed(W))
-    for i in range(l):
+    for i in range(n_rows):
         p[i], q[i] = t[i] - 0.5 * (1.0 - A[i, i]), nu[i] * t[i]
         for c in range(r):
             F[i, c] -= R[i, c]
-        for j in range(l):
+        for j in range(n_rows):
             A[i, j] *= T[i, j]
         A[i, i] += t[i] / nu[i]
     cholesky(A, EPS, 1.0)
@@ -126,22 +127,27 @@ def within_interior_point(S, R, ridge):  # type: ignore[no-untyped-def]
     n_iter : int
         Iterations used.
     """
-    l, r = R.shape
-    C, W, nu, t = S.copy(), R.copy(), np.empty(l), np.empty(l)
-    p, q = np.empty(l), np.empty(l)
-    for i in range(l):
-        C[i, i] += ridge + 4.0 * l * EPS * S[i, i] + 1e-300
+    n_rows, r = R.shape
+    C, W, nu, t = S.copy(), R.copy(), np.empty(n_rows), np.empty(n_rows)
+    p, q = np.empty(n_rows), np.empty(n_rows)
+    largest = 0.0
+    for i in range(n_rows):
+        largest = max(largest, S[i, i] + ridge)
+    for i in range(n_rows):
+        C[i, i] += ridge + 4.0 * n_rows * EPS * S[i, i]
+        if C[i, i] == 0.0:  # an empty coordinate: any curvature will do
+            C[i, i] = largest
         norm = np.sqrt(inner(R, R, i))
         for c in range(r):
             W[i, c] /= max(C[i, i], 2.0 * norm)
         nu[i] = 0.5 * norm + 1e-12 * C[i, i]
         t[i] = 0.5 * (1.0 - inner(W, W, i))
-    best, smallest, stalled, k = W, np.inf, 0, 0
-    for k in range(MAX_ITER):
+    best, smallest, stalled, n_iter = W, np.inf, 0, 0
+    while n_iter < MAX_ITER:
         inside = W.copy()
         rescale_rows(inside, False)
         gap = duality_gap(C, R, 0.0, inside, nu)
-        stalled += 1
+        stalled += 1 if gap < CLOSE else 0
         if gap < smallest:
             best, smallest, stalled = inside, gap, 0
         if smallest <= GAP or stalled == STALLED:
@@ -153,18 +159,19 @@ def within_interior_point(S, R, ridge):  # type: ignore[no-untyped-def]
                 break
             a = min(1.0, longest)
             mu, ahead = 0.0, 0.0
-            for i in range(l):
-                mu += nu[i] * t[i] / l
-                ahead += (nu[i] + a * dnu[i]) * (t[i] + a * dt[i]) / l
-            for i in range(l):
+            for i in range(n_rows):
+                mu += nu[i] * t[i] / n_rows
+                ahead += (nu[i] + a * dnu[i]) * (t[i] + a * dt[i]) / n_rows
+            for i in range(n_rows):
                 p[i] += 0.5 * a * a * inner(dW, dW, i)
                 q[i] += a * a * dnu[i] * dt[i] - mu * (ahead / mu) ** 3
                 for c in range(r):
                     F[i, c] += a * a * dnu[i] * dW[i, c]
+        n_iter += 1
         a = min(1.0, 0.995 * longest)
-        for i in range(l):
+        for i in range(n_rows):
             nu[i] += a * dnu[i]
             t[i] += a * dt[i]
             for c in range(r):
                 W[i, c] += a * dW[i, c]
-    return best, smallest, k
+    return best, smallest, n_iter

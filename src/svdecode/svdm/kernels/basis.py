@@ -21,6 +21,7 @@ WITHIN = 1
 UNIT = 2
 
 EPS = 2.220446049250313e-16
+SAFE = 1e-8  # relative pivot down to which the order of the columns does not matter
 DIRECT = 4  # cycles over the rows before the problem moves into the row space of R
 CYCLES = 200  # of block descent for unit rows
 DECREASE = 1e-10  # relative decrease of a cycle at which unit rows stop
@@ -30,49 +31,105 @@ ACCEPTED = 1e-12  # relative duality gap up to which they need no interior point
 
 
 @kernel
+def _pivoted_cholesky(M, order):  # type: ignore[no-untyped-def]
+    """Cholesky factor in place, each time of the column that those before it explain least.
+
+    Rows and columns move along with `order`. Columns explained to rounding get infinite pivots,
+    which leave them out of every solve. Returns the number of the others.
+    """
+    n_rows = M.shape[0]
+    sizes = np.empty(n_rows)
+    for j in range(n_rows):
+        sizes[j] = M[j, j] if M[j, j] > 0.0 else 1.0
+    for k in range(n_rows):
+        best = k
+        for j in range(k + 1, n_rows):
+            if M[j, j] / sizes[j] > M[best, best] / sizes[best]:
+                best = j
+        if not M[best, best] > 4.0 * n_rows * EPS * sizes[best]:
+            for i in range(k, n_rows):
+                for j in range(k, i):
+                    M[i, j] = 0.0
+                M[i, i] = np.inf
+            return k
+        order[k], order[best] = order[best], order[k]
+        sizes[k], sizes[best] = sizes[best], sizes[k]
+        for j in range(n_rows):
+            M[k, j], M[best, j] = M[best, j], M[k, j]
+        for j in range(n_rows):
+            M[j, k], M[j, best] = M[j, best], M[j, k]
+        M[k, k] = np.sqrt(M[k, k])
+        for i in range(k + 1, n_rows):
+            M[i, k] /= M[k, k]
+        for i in range(k + 1, n_rows):
+            for j in range(k + 1, n_rows):
+                M[i, j] -= M[i, k] * M[j, k]
+    return n_rows
+
+
+@kernel
 def _least_norm(L, M, W):  # type: ignore[no-untyped-def]
     """Turn the minimizer without the columns left out of the factor into the one of least norm.
 
     A column left out is a combination c of the others, so that [−c; 1] spans a direction that
     changes nothing. These directions N are projected out of W; NᵀN = I + CᵀC.
     """
-    l, r = W.shape
-    C = np.zeros((l, l))
-    for d in range(l):
+    n_rows, r = W.shape
+    C = np.zeros((n_rows, n_rows))
+    for d in range(n_rows):
         if L[d, d] == np.inf:
-            for j in range(l):
+            for j in range(n_rows):
                 C[d, j] = M[d, j]
             forward(L, C[d])
             backward(L, C[d])
     across = transposed(C)
     G = product(C, across)
-    for d in range(l):
+    for d in range(n_rows):
         G[d, d] += 1.0
     cholesky(G, 0.0, 1.0)
     V = product(C, W)
     solve_rows(G, V)
     change = product(across, V)
-    for d in range(l):
+    for d in range(n_rows):
         for c in range(r):
             W[d, c] = V[d, c] if L[d, d] == np.inf else W[d, c] - change[d, c]
 
 
 @kernel
+def _nearly_singular(M, R):  # type: ignore[no-untyped-def]
+    """MW = R with columns in the order of what they add; False if some add nothing but rounding."""
+    n_rows, r = R.shape
+    order = np.arange(n_rows)
+    L, moved, V, W = M.copy(), M.copy(), R.copy(), R.copy()
+    rank = _pivoted_cholesky(L, order)
+    for i in range(n_rows):
+        for j in range(n_rows):
+            moved[i, j] = M[order[i], order[j]]
+        for c in range(r):
+            V[i, c] = R[order[i], c]
+    solve_rows(L, V)
+    if rank < n_rows:
+        _least_norm(L, moved, V)
+    for i in range(n_rows):
+        for c in range(r):
+            W[order[i], c] = V[i, c]
+    return W, rank == n_rows
+
+
+@kernel
 def _free(S, R, ridge):  # type: ignore[no-untyped-def]
-    """(S + ridge·I) W = R; where that is singular to rounding, its solution of least norm."""
-    l = S.shape[0]
+    """(S + ridge·I) W = R; where that is singular to rounding its solution of least norm, and False."""
     M, W = S.copy(), R.copy()
     empty = 0
-    for j in range(l):
+    for j in range(S.shape[0]):
         M[j, j] += ridge
         if M[j, j] == 0.0:
             empty += 1
     L = M.copy()
-    left_out = cholesky(L, 4.0 * l * EPS, np.inf)
+    if cholesky(L, SAFE, np.inf) > empty:
+        return _nearly_singular(M, R)
     solve_rows(L, W)
-    if left_out > empty:
-        _least_norm(L, M, W)
-    return W
+    return W, True
 
 
 @kernel
@@ -104,13 +161,13 @@ def cycle(S, R, ridge, rows, W, v):  # type: ignore[no-untyped-def]
     size : float
         Size of the objective's terms, Σ_i S_ii ‖w_i‖² + |⟨r_i, w_i⟩|.
     """
-    l, r = W.shape
+    n_rows, r = W.shape
     decrease, size = 0.0, 0.0
-    for i in range(l):
+    for i in range(n_rows):
         for c in range(r):
             v[c] = R[i, c]
         noise = np.sqrt(inner(R, R, i))
-        for j in range(l):
+        for j in range(n_rows):
             factor = S[i, j] if j != i else 0.0
             noise += abs(factor)
             for c in range(r):
@@ -167,10 +224,10 @@ def _descend(S, R, ridge, rows, W, cycles):  # type: ignore[no-untyped-def]
 @kernel
 def _certified(S, R, ridge, W):  # type: ignore[no-untyped-def]
     """W, if its rows within the ball are optimal; else what the interior point makes of the problem."""
-    l, r = W.shape
-    nu = np.empty(l)
+    n_rows, r = W.shape
+    nu = np.empty(n_rows)
     V = product(S, W)
-    for i in range(l):  # ‖v‖ − S_ii − ridge is the multiplier that makes row i stationary
+    for i in range(n_rows):  # ‖v‖ − S_ii − ridge is the multiplier that makes row i stationary
         for c in range(r):
             V[i, c] = R[i, c] - V[i, c] + S[i, i] * W[i, c]
         nu[i] = max(np.sqrt(inner(V, V, i)) - S[i, i] - ridge, 0.0)
@@ -188,10 +245,10 @@ def _constrained(S, R, ridge, rows, W):  # type: ignore[no-untyped-def]
     Where that is smaller the work moves into the row space of R (and of W for unit rows, which may
     need room that R does not span, and for which a few cycles may do).
     """
-    l, r = W.shape
+    n_rows, r = W.shape
     Q, reduced = W, False
     cycles = CYCLES if rows == UNIT else SWEEPS
-    wide = r > (2 * l if rows == UNIT else l)
+    wide = r > (2 * n_rows if rows == UNIT else n_rows)
     for attempt in range(2):
         if wide and (rows == WITHIN or attempt == 1):
             Q = spanning_rows(R, W, rows == UNIT)
@@ -233,11 +290,10 @@ def w_step(S, R, ridge, rows, W_warm):  # type: ignore[no-untyped-def]
         The basis.
     """
     if rows != UNIT:
-        W = _free(S, R, ridge)
-        longest = 0.0
+        W, inside = _free(S, R, ridge)
         for i in range(W.shape[0]):
-            longest = max(longest, inner(W, W, i))
-        if rows == FREE or longest <= 1.0:
+            inside = inside and inner(W, W, i) <= 1.0
+        if rows == FREE or inside:
             return W
     W = W_warm.copy()
     rescale_rows(W, rows == UNIT)

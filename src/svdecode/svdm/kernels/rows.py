@@ -80,8 +80,8 @@ def solve_rows(L: np.ndarray, W: np.ndarray) -> None:
     W : (l, r) array
         Right-hand sides, overwritten by the solution.
     """
-    l, r = W.shape
-    for i in range(l):
+    n_rows, r = W.shape
+    for i in range(n_rows):
         for k in range(i):
             factor = L[i, k]
             for c in range(r):
@@ -89,8 +89,8 @@ def solve_rows(L: np.ndarray, W: np.ndarray) -> None:
         factor = 1.0 / L[i, i]
         for c in range(r):
             W[i, c] *= factor
-    for i in range(l - 1, -1, -1):
-        for k in range(i + 1, l):
+    for i in range(n_rows - 1, -1, -1):
+        for k in range(i + 1, n_rows):
             factor = L[k, i]
             for c in range(r):
                 W[i, c] -= factor * W[k, c]
@@ -139,12 +139,12 @@ def spanning_rows(A: np.ndarray, B: np.ndarray, both: bool) -> np.ndarray:
     (l, r) or (2l, r) array
         Row i is what row i of A, then of B, adds to the rows before it.
     """
-    l, r = A.shape
-    Q = np.empty((2 * l if both else l, r))
+    n_rows, r = A.shape
+    Q = np.empty((2 * n_rows if both else n_rows, r))
     for i in range(Q.shape[0]):
         x = Q[i]
         for c in range(r):
-            x[c] = A[i, c] if i < l else B[i - l, c]
+            x[c] = A[i, c] if i < n_rows else B[i - n_rows, c]
         before = np.sqrt(np.dot(x, x))
         for k in range(2 * i):
             q = Q[k % i]
