@@ -12,13 +12,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from svdecode import datasets
     from svdecode.gensvd import GenSVD
-    from svdecode.svdm import SVDMClassifier
+    from svdecode.svdm import SVDMClassifier, SVDMClassifierCV
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["GenSVD", "SVDMClassifier", "__version__", "datasets"]
+__all__ = ["GenSVD", "SVDMClassifier", "SVDMClassifierCV", "__version__", "datasets"]
 
-_HOMES = {"GenSVD": "svdecode.gensvd", "SVDMClassifier": "svdecode.svdm"}
+_HOMES = {
+    "GenSVD": "svdecode.gensvd",
+    "SVDMClassifier": "svdecode.svdm",
+    "SVDMClassifierCV": "svdecode.svdm",
+}
 _MODULES = {"datasets": "svdecode.datasets"}
 
 

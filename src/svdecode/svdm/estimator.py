@@ -128,7 +128,7 @@ class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat(["face", "house"], 30)
     >>> X = rng.standard_normal((60, 5000))
-    >>> X[y == "face", :50] += 1.0
+    >>> X[y == "face", :300] += 1.0
     >>> model = SVDMClassifier(n_components=3).fit(X[::2], y[::2])
     >>> model.score(X[1::2], y[1::2])
     1.0
@@ -353,14 +353,14 @@ def _warn(fit: Fit, weights: Weights, well_posed: bool) -> None:
     if not well_posed:
         warnings.warn(
             f"formulation={weights.formulation!r} with basis_norm={weights.basis_norm!r} has no minimizer: "
-            "rows of W may grow while Z and Θ shrink. The result is defined by its start and its stopping rule",
+            "rows of W may grow while Z and Θ shrink; start and stopping rule define the result",
             UserWarning,
             stacklevel=4,
         )
     if not fit.result.converged:
         warnings.warn(
-            f"the fit did not converge: {fit.result.message} ({fit.result.n_iter} iterations, optimality residual "
-            f"{fit.result.stationarity:.1e}). Raise max_iter or tol, or use solver='splitting'",
+            f"the fit did not converge: {fit.result.message} ({fit.result.n_iter} iterations, optimality "
+            f"residual {fit.result.stationarity:.1e}). Raise max_iter or tol, or use solver='splitting'",
             ConvergenceWarning,
             stacklevel=4,
         )

@@ -97,6 +97,7 @@ def constrained(problem: Problem) -> Objective:
         bias=Bias(confined=True),
         w=Penalty(problem.ridge),
         name="constrained",
+        rho=5 * problem.hinge_weight / problem.margin,
         attained=problem.ridge > 0 or problem.n_components <= problem.Y.shape[1],
     )
 
@@ -131,6 +132,7 @@ def penalized(problem: Problem) -> Objective:
         w=Penalty(a * problem.ridge),
         constant=problem.shrinkage / (1 + l),
         name="penalized",
+        rho=2 * problem.shrinkage / (n * k),
         attained=problem.ridge > 0 or l <= k,
     )
 
@@ -161,6 +163,7 @@ def boxed(problem: Problem) -> Objective:
         bias=Bias(present=False),
         w=BASIS_NORMS[problem.basis_norm](problem.ridge),
         name="boxed",
+        rho=5 * problem.hinge_weight / problem.margin,
         attained=problem.basis_norm == "unit",
     )
 
@@ -191,6 +194,7 @@ def svm(problem: Problem) -> Objective:
         bias=Bias(),
         w=BASIS_NORMS[problem.basis_norm](problem.ridge),
         name="svm",
+        rho=5 * problem.hinge_weight / problem.margin,
         attained=problem.basis_norm == "unit",
     )
 
@@ -213,16 +217,18 @@ def balanced(problem: Problem) -> Objective:
     """
     n, m, k, l = _sizes(problem)
     a = problem.reconstruction_weight / (n * m)
+    on_theta, on_w = problem.shrinkage / (l * k), problem.shrinkage / (l * m) + a * problem.ridge
     return Objective(
         problem.X,
         problem.Y,
         Reconstruction(a),
         Hinge(problem.sample_weights / (n * k), problem.margin),
         z=Penalty(problem.shrinkage / (n * l)),
-        theta=Penalty(problem.shrinkage / (l * k)),
+        theta=Penalty(on_theta),
         bias=Bias(),
-        w=Penalty(problem.shrinkage / (l * m) + a * problem.ridge),
+        w=Penalty(on_w),
         name="balanced",
+        rho=2 * a * on_theta / on_w,  # there the smooth problem is an SVD
         first_share=min(1.0, problem.shrinkage / 2),
     )
 

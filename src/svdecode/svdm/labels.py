@@ -144,7 +144,7 @@ def hinge_weights(targets: Targets, sample_weight: Any, class_weight: Any) -> Fl
         0 where a label is unknown.
     """
     Y = targets.Y
-    weights = (Y != 0).astype(np.float64)
+    weights: FloatArray = (Y != 0).astype(np.float64)
     if sample_weight is not None:
         given = np.asarray(sample_weight, dtype=np.float64)
         if given.ndim == 0:
@@ -166,12 +166,12 @@ def hinge_weights(targets: Targets, sample_weight: Any, class_weight: Any) -> Fl
 
 
 def _balance(Y: FloatArray, weights: FloatArray) -> FloatArray:
-    out = np.ones_like(weights)
+    out = np.ones(weights.shape)
     for sign in (-1.0, 1.0):
-        on = Y == sign
+        on = sign == Y
         total = np.where(on, weights, 0.0).sum(axis=0)
         share = np.divide(weights.sum(axis=0), 2 * total, out=np.ones_like(total), where=total > 0)
-        out = np.where(on, share, out)
+        out[on] = np.broadcast_to(share, out.shape)[on]
     return out
 
 
@@ -183,8 +183,8 @@ def _by_class(targets: Targets, class_weight: Any) -> FloatArray:
         raise ValueError("class_weight: found a negative or infinite weight, expected finite ones ≥ 0")
     Y = targets.Y
     if targets.multilabel:  # of the entries where a label is present
-        return np.where(Y > 0, factors, 1.0)
+        return np.asarray(np.where(Y > 0, factors, 1.0))
     if Y.shape[1] == 1:
-        return np.where(Y > 0, factors[1], factors[0])
+        return np.asarray(np.where(Y > 0, factors[1], factors[0]))
     own = (Y > 0).argmax(axis=1)
     return np.repeat(factors[own][:, None], Y.shape[1], axis=1)

@@ -80,8 +80,10 @@ class Objective:
     n_unseen : int
         In the infimum's own form (`infimum`): how many of the last coordinates carry no penalty
         and no discriminant.
+    rho : float
+        Largest weight ρ that the splitting gives to the distance of scores and stand-ins.
     first_share : float
-        With which share of its largest weight ρ the splitting begins.
+        With which share of ρ it begins.
     """
 
     X: FloatArray
@@ -96,6 +98,7 @@ class Objective:
     name: str = ""
     attained: bool = True
     n_unseen: int = 0
+    rho: float = 1.0
     first_share: float = 1.0
 
     def numbers(self) -> Numbers:

@@ -125,12 +125,12 @@ class Splitting:
         n, k = objective.Y.shape
         self.T = objective.hinge.margin * objective.Y
         self.multipliers = np.zeros((n, k))
-        self.rho_limit = rho_limit(objective)
-        self.rho = self.rho_limit * objective.first_share
+        self.rho_limit = objective.rho
+        self.rho = objective.rho * objective.first_share
         self._points = np.zeros((MEMORY, n * k))
         self._steps = np.zeros((MEMORY, n * k))
         self._forget()
-        self._slack = np.linalg.norm(self.T)
+        self._slack = float(np.linalg.norm(self.T))
         self._iteration = self._idle = 0
         prepare(objective.X, self.T, self.rho, self.numbers, objective.n_unseen, *start)
 
@@ -181,25 +181,3 @@ class Splitting:
     def stationarity(self) -> float:
         """Stationarity at the proximal step's multipliers."""
         return self.objective.stationarity(self.factors, self.multipliers)
-
-
-def rho_limit(objective: Objective) -> float:
-    """Largest weight ρ of the splitting: at `balanced`'s, 2a·d_Θ/d_W, its smooth problem is an SVD.
-
-    Parameters
-    ----------
-    objective : Objective
-        The formulation on its data.
-
-    Returns
-    -------
-    float
-        ρ, in units of the hinge weights.
-    """
-    weights = objective.hinge.weights
-    h = float(weights[weights > 0].mean()) if (weights > 0).any() else 1.0
-    if can_rebalance(objective):
-        return 2 * objective.reconstruction.weight * objective.theta.ridge / objective.w.ridge
-    if objective.z.ridge > 0:  # penalized: 2h·shrinkage
-        return 2 * h * objective.constant * (1 + objective.Y.shape[1])
-    return 5 * h / objective.hinge.margin

@@ -1,0 +1,152 @@
+"""Many fits on one Gram matrix: folds × dimensions × weights, the data read once.
+
+A fold's reduction is a sub-block of the Gram matrix, its singular vectors are found once for all
+dimensions and weights, and test rows are placed through the same matrix. Each fit is the one that
+`SVDMClassifier` would make of the fold's rows. The compiled steps let go of the interpreter, so
+folds run in threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from svdecode._checks import FloatArray, IntArray
+from svdecode.reduction import SharedGram
+from svdecode.svdm.fitting import Fit, Solving, Weights, data_scale, make_objective, solve
+from svdecode.svdm.labels import Labels, Targets, encode, hinge_weights
+from svdecode.svdm.reading import coordinates, refit
+from svdecode.svdm.starts import singular_start
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What all fits of a batch share.
+
+    Attributes
+    ----------
+    shared : SharedGram
+        Inner products of all rows.
+    y : array of shape (n,) or (n, k)
+        Labels of all rows.
+    n_features : int
+        m; 1 for a kernel.
+    solving : Solving
+        Scheme, stopping rule and starts.
+    scale : bool
+        Whether a fold's data are divided by their root mean square.
+    readouts : sequence of {"joint", "refit"}
+        Which discriminants read the test rows.
+    sample_weight, class_weight
+        As for `SVDMClassifier`.
+    seed : int
+        Of random starts.
+    """
+
+    shared: SharedGram
+    y: Labels
+    n_features: int
+    solving: Solving
+    scale: bool = True
+    readouts: Sequence[str] = ("joint",)
+    sample_weight: FloatArray | None = None
+    class_weight: Any = None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One fit of a batch.
+
+    Attributes
+    ----------
+    fold, candidate : int
+        Which fold, and which of the candidates.
+    scores : dict of str to array of shape (n_test, k)
+        Of the test rows, by read-out.
+    targets : Targets
+        Says how scores become labels.
+    fit : Fit
+        The fit itself.
+    """
+
+    fold: int
+    candidate: int
+    scores: dict[str, FloatArray]
+    targets: Targets
+    fit: Fit
+
+
+def run_batch(
+    batch: Batch,
+    folds: Sequence[tuple[IntArray, IntArray]],
+    candidates: Sequence[Weights],
+    *,
+    n_jobs: int | None = None,
+) -> Iterator[Cell]:
+    """Fit every candidate on the training rows of every fold, and score its test rows.
+
+    Parameters
+    ----------
+    batch : Batch
+        What the fits share.
+    folds : sequence of (train, test)
+        Rows of each fold.
+    candidates : sequence of Weights
+        Dimensions and hyper-parameters.
+    n_jobs : int, optional
+        Threads, as in joblib.
+
+    Yields
+    ------
+    Cell
+        In the order of folds, then candidates.
+    """
+    with threadpool_limits(1, user_api="blas"):
+        done: Iterable[list[Cell]] = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+            delayed(_run_fold)(batch, number, train, test, candidates)
+            for number, (train, test) in enumerate(folds)
+        )
+        for cells in done:
+            yield from cells
+
+
+def _run_fold(
+    batch: Batch, number: int, train: IntArray, test: IntArray, candidates: Sequence[Weights]
+) -> list[Cell]:
+    train, test = np.asarray(train), np.asarray(test)
+    targets = encode(batch.y[train], len(train))
+    sample_weight = None if batch.sample_weight is None else np.asarray(batch.sample_weight)[train]
+    entries = hinge_weights(targets, sample_weight, batch.class_weight)
+    reduction = batch.shared.reduce(train)
+    if reduction.rank == 0:
+        raise ValueError(f"X: found rows that are all equal in fold {number}, expected samples that differ")
+    scale = data_scale(reduction.coordinates, batch.n_features) if batch.scale else 1.0
+    new = reduction.transform_rows(test) / scale
+    start: FloatArray | None = None
+    cells = []
+    for which, weights in enumerate(candidates):
+        objective = make_objective(reduction, targets, entries, weights, batch.n_features, scale)
+        l = min(weights.n_components, reduction.rank)
+        solving = batch.solving
+        if isinstance(solving.init, str) and solving.init == "svd":
+            if start is None:
+                largest = max(w.n_components for w in candidates)
+                start = singular_start(objective, min(largest, reduction.rank))
+            solving = replace(solving, init=start)
+        elif not isinstance(solving.init, str):
+            solving = replace(solving, init=np.asarray(solving.init)[train])
+        result, ends = solve(objective, l, solving, np.random.default_rng(batch.seed))
+        fit = Fit(objective, result, ends, scale)
+        scores = {}
+        for readout in batch.readouts:
+            f = refit(objective, result.factors) if readout == "refit" else result.factors
+            Z = coordinates(objective, f, (new - f.mean) @ f.W.T)
+            scores[readout] = Z @ f.Theta + f.bias
+        cells.append(Cell(number, which, scores, targets, fit))
+    return cells
