@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.distance import cdist
 from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
 
 from svdecode._checks import FloatArray
 from svdecode.gensvd import GenSVD
@@ -33,7 +34,17 @@ CLASSIFIER_STRIDE = 5
 #: of other setups and other numbers of training runs, at most so many choices, spread evenly over all
 N_CHOICES = 33
 
-COLUMNS = ["setup", "n_training_runs", "training_runs", "measure", "method", "n_components", "value"]
+#: `component` is the number of a component where a value belongs to one
+COLUMNS = [
+    "setup",
+    "n_training_runs",
+    "training_runs",
+    "measure",
+    "method",
+    "n_components",
+    "component",
+    "value",
+]
 
 Choice = tuple[Any, ...]
 Row = dict[str, object]
@@ -119,7 +130,7 @@ class Demo:
     example : Split
         The split that is drawn: the first runs in order of time, chosen before anything was seen.
     rows : DataFrame
-        One row a measured value: setup, n_training_runs, training_runs, measure, method, n_components, value.
+        One row a measured value, in the columns `COLUMNS`.
     """
 
     dataset: Dataset
@@ -196,18 +207,21 @@ def run_demo(dataset: Dataset, advance: Callable[[], None] | None = None) -> Dem
         The split that is drawn, and the table of everything that was measured.
     """
     runs = np.unique(runs_of(dataset)).tolist()
+    if len(runs) < N_TRAINING_RUNS + 2:
+        raise ValueError(f"runs: found {len(runs)}, expected at least {N_TRAINING_RUNS + 2}")
     scaled, unscaled = comparable(dataset, scale=True), comparable(dataset, scale=False)
     rows: list[Row] = []
-    for setup, choice, with_classifiers in _plan(runs):
-        coordinates = scaled if setup.scale else unscaled
-        one = split(coordinates, dataset, choice, by_run=setup.by_run)
-        known: Row = {"setup": setup.name, "n_training_runs": len(choice)}
-        known["training_runs"] = " ".join(map(str, choice))
-        rows += [known | row for row in _measure(one, with_classifiers=with_classifiers)]
-        if advance:
-            advance()
-    example = split(scaled, dataset, tuple(runs[:N_TRAINING_RUNS]))
-    return Demo(dataset, example, pd.DataFrame(rows, columns=COLUMNS))
+    # the matrices are tiny: threads of the linear algebra would cost more than they bring
+    with threadpool_limits(1):
+        for setup, choice, with_classifiers in _plan(runs):
+            one = split(scaled if setup.scale else unscaled, dataset, choice, by_run=setup.by_run)
+            rows += [_known(setup, choice) | row for row in _measure(one, with_classifiers=with_classifiers)]
+            if advance:
+                advance()
+        example = split(scaled, dataset, tuple(runs[:N_TRAINING_RUNS]))
+    rows += [_known(MAIN, example.training_runs) | row for row in _component_rows(example)]
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    return Demo(dataset, example, table.astype({"component": "Int64"}))
 
 
 def n_steps(dataset: Dataset) -> int:
@@ -235,6 +249,11 @@ def _spread(items: list[Choice], n: int) -> list[Choice]:
     return [items[i] for i in chosen]
 
 
+def _known(setup: Setup, choice: Choice) -> Row:
+    runs = " ".join(map(str, choice))
+    return {"setup": setup.name, "n_training_runs": len(choice), "training_runs": runs}
+
+
 def _measure(one: Split, *, with_classifiers: bool) -> Iterator[Row]:
     r = one.new.shape[1]
     for method in ("SVD", "GenSVD"):
@@ -242,18 +261,24 @@ def _measure(one: Split, *, with_classifiers: bool) -> Iterator[Row]:
         yield _row("overall width", method, r, one.overall(method))
     if len(np.unique(one.new_runs)) > 1:
         yield _row("distance", "halves of the new runs", r, one.distance_of_halves())
-    if not with_classifiers:
-        return
+    if with_classifiers:
+        yield from _accuracy_rows(one, r)
+
+
+def _accuracy_rows(one: Split, r: int) -> Iterator[Row]:
     for method, Z in (("SVD", one.plain), ("GenSVD", one.corrected)):
-        for n_components in N_COMPONENTS:
-            k = r if n_components is None else min(n_components, r)
-            scale = np.sqrt(
-                (Z[:, :k] ** 2).mean()
-            )  # one number for all components, for a weight of 1 to mean 1
+        for k in sorted({min(n_components or r, r) for n_components in N_COMPONENTS}):
+            scale = np.sqrt((Z[:, :k] ** 2).mean())  # one number, so that a classifier's weight of 1 means 1
             training, new = Z[:, :k] / scale, one.new[:, :k] / scale
             for name, classify in CLASSIFIERS.items():
                 right = classify(training, one.y_training, new) == one.y_new
                 yield _row(f"accuracy, {name}", method, k, float(right.mean()))
+
+
+def _component_rows(one: Split) -> Iterator[Row]:
+    for method, widths in one.widths.items():
+        for number, value in enumerate(widths.tolist(), start=1):
+            yield _row("standard deviation", method, len(widths), value) | {"component": number}
 
 
 def _row(measure: str, method: str, n_components: int, value: float) -> Row:
@@ -272,5 +297,5 @@ def _nearest_mean(training: FloatArray, y: Any, new: FloatArray) -> Any:
 
 CLASSIFIERS: dict[str, Callable[[FloatArray, Any, FloatArray], Any]] = {
     "linear SVM": _svm,
-    "nearest class mean": _nearest_mean,
+    "nearest mean": _nearest_mean,
 }

@@ -98,8 +98,8 @@ def choices(found: Found) -> tuple[str, str]:
         text(
             """The correction also depends on how the data are handed over. If single samples are left out in
             place of runs, nothing is corrected at all: with its run’s mean removed, each sample is minus the
-            sum of the others of its run, so the others span it completely. And if voxels keep their own
-            scale, a few loud voxels dominate, so that there is less to correct."""
+            sum of the others of its run, so the others span it completely. If voxels keep
+            their own scale, SVD is closer to begin with, and there is less to correct."""
         ),
     )
 
@@ -114,9 +114,9 @@ def classifiers(found: Found) -> str:
         expects. Does it tell their categories better? Two classifiers were tried, with nothing tuned. The
         differences of GenSVD to SVD lie between {points(worst)} percentage points ({worst_name}, {worst_k}
         components) and {points(best)} ({best_name}, {best_k} components). So on these data,
-        {found.verdict()}. A likely reason: the correction rescales whole components, the distances between
-        categories along with the spread within them, and a classifier weighs components by itself anyway.
-        What GenSVD gives is a description of the training samples that also holds for new ones."""
+        {found.verdict()}. A likely reason: the correction rescales each component as a whole, the distances
+        between categories along with the spread within them. What GenSVD gives is a description of the
+        training samples that also holds for new ones."""
     )
 
 
