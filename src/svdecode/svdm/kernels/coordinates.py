@@ -2,273 +2,125 @@
 
 import numpy as np
 
-from svdecode.svdm.kernels.interior import BALL, NONE, interior_point
+from svdecode.svdm.kernels.frames import clear_noise, frame, lifted, null_space, solved, transposed
 from svdecode.svdm.kernels.linalg import forward, kernel
-from svdecode.svdm.kernels.multipliers import ascend, factor_face, inner, new_sample
+from svdecode.svdm.kernels.multipliers import (
+    CENTER,
+    CURVATURE,
+    INVERSE,
+    LAM,
+    LINEAR,
+    MARGIN,
+    ROW,
+    SLACK,
+    WEIGHT,
+    ascend,
+    factor_face,
+    lift_of,
+    new_table,
+    row_lift,
+    row_row,
+)
+from svdecode.svdm.kernels.multipliers import Z as Z_LINE
+from svdecode.svdm.kernels.sample_interior import solve_sample
 
-RANK = 1e-14  # eigenvalues up to l times this, relative to the largest, are zero
-SEEN = 1e-9  # how much of a vector, relative to it, may lie in the null space by rounding
-FREE = 1e-25  # curvature given to directions that cost nothing, relative to all there is
+FREE = 1e-25  # least ν where A is singular, relative to A and the forces on z
 RADIUS_TOL = 1e-13
-EVALUATIONS = 100  # of ‖z(ν)‖
-MAX_ITER = 200
-TOL_INTERIOR = 1e-12
+EVALUATIONS = 100  # of ‖z(ν)‖ at most
+FAILURES = 3  # of the multipliers at too small a ν
 
 
 @kernel
-def _frame(A, scales):  # type: ignore[no-untyped-def]
-    """Vectors T (columns) and eigenvalues d with A⁻¹ = T diag(d)⁻¹ Tᵀ; d = 0 where it is rounding.
-
-    With `scales`, T are the eigenvectors of DAD, D = diag(A)^{-1/2}, times D: the condition is then
-    all but the smallest that a scaling of the coordinates can give. Without, T is orthogonal.
-    """
-    l = A.shape[0]
-    D, S, T = np.ones(l), np.empty((l, l)), np.empty((l, l))
-    for p in range(l):
-        if scales and A[p, p] > 0.0:
-            D[p] = 1.0 / np.sqrt(A[p, p])
-        for q in range(p + 1):
-            S[p, q] = D[p] * A[p, q] * D[q]
-            S[q, p] = S[p, q]
-    d, V = np.linalg.eigh(S)
-    for q in range(l):
-        if d[q] <= RANK * l * d[l - 1]:
-            d[q] = 0.0
-        for p in range(l):
-            T[p, q] = D[p] * V[p, q]
-    return d, T
-
-
-@kernel
-def _transposed(X):  # type: ignore[no-untyped-def]
-    """Contiguous transpose."""
-    out = np.empty((X.shape[1], X.shape[0]))
-    for i in range(X.shape[0]):
-        for j in range(X.shape[1]):
-            out[j, i] = X[i, j]
-    return out
-
-
-@kernel
-def _drop(N, X, upto):  # type: ignore[no-untyped-def]
-    """Take the span of the first orthonormal rows of N out of every row of X."""
-    for i in range(X.shape[0]):
-        for a in range(upto):
-            size = inner(X, i, N[a])
-            for p in range(N.shape[1]):
-                X[i, p] -= size * N[a, p]
-
-
-@kernel
-def _null_space(d, T):  # type: ignore[no-untyped-def]
-    """Orthonormal rows that span what costs nothing, by Gram-Schmidt, twice."""
-    size = 0
-    while size < d.size and d[size] == 0.0:  # eigenvalues ascend
-        size += 1
-    N = np.empty((size, d.size))
-    for a in range(size):
-        for p in range(d.size):
-            N[a, p] = T[p, a]
-        for _ in range(3):
-            _drop(N, N[a : a + 1], a)
-            length = np.sqrt(inner(N, a, N[a]))
-            for p in range(d.size):
-                N[a, p] /= length
-    return N
-
-
-@kernel
-def _solved(d, T, N, X):  # type: ignore[no-untyped-def]
-    """Rows A⁺x of the rows x of X."""
-    inside = X.copy()
-    _drop(N, inside, N.shape[0])
-    parts = np.dot(inside, T)
-    for i in range(parts.shape[0]):
-        for p in range(d.size):
-            parts[i, p] = parts[i, p] / d[p] if d[p] > 0.0 else 0.0
-    out = np.dot(parts, _transposed(T))
-    _drop(N, out, N.shape[0])
-    return out
-
-
-@kernel
-def _lifts(d, T, N, rows):  # type: ignore[no-untyped-def]
-    """Rows A⁻¹b of the rows b, where directions that cost nothing cost next to nothing."""
-    out = _solved(d, T, N, rows)
-    price = FREE * max(d[d.size - 1], 1e-100)
-    for j in range(rows.shape[0]):
-        seen = 0.0
-        for a in range(N.shape[0]):
-            seen += inner(rows, j, N[a]) ** 2
-        if seen > SEEN**2 * inner(rows, j, rows[j]):
-            for a in range(N.shape[0]):
-                size = inner(rows, j, N[a]) / price
-                for p in range(d.size):
-                    out[j, p] += size * N[a, p]
-    return out
-
-
-@kernel
-def _clear_noise(d, X):  # type: ignore[no-untyped-def]
-    """Clear, in place, what rounding left of the rows of X where d is 0."""
-    for i in range(X.shape[0]):
-        total, null = 0.0, 0.0
-        for p in range(d.size):
-            total += X[i, p] ** 2
-            if d[p] == 0.0:
-                null += X[i, p] ** 2
-        if null <= SEEN**2 * total:
-            for p in range(d.size):
-                if d[p] == 0.0:
-                    X[i, p] = 0.0
-
-
-@kernel
-def _load(s, i, rows, lifts, b, Y, Hw, margin, Lam):  # type: ignore[no-untyped-def]
-    """Collect the labels of sample i that are on; how many they are."""
-    count = 0
+def _load(table, i, C, rows, lifts, b, Y, Hw, margin, Lam):  # type: ignore[no-untyped-def]
+    """Write sample i and its labels that are on into the table; how many they are."""
+    count, lift = 0, lift_of(table)
+    center, linear = table.shape[0] - CENTER, table.shape[0] - LINEAR
+    for p in range(C.shape[1]):
+        table[center, ROW + p] = C[i, p]
+        table[linear, ROW + p] = C[i, p]
     for j in range(b.size):
         if Y[i, j] != 0.0 and Hw[i, j] > 0.0:
-            s.margins[count] = margin - Y[i, j] * b[j]
-            s.weights[count] = Hw[i, j]
-            s.lam[count] = min(max(Lam[i, j], 0.0), Hw[i, j])
-            for p in range(s.z.size):
-                s.rows[count, p] = Y[i, j] * rows[j, p]
-                s.lifts[count, p] = Y[i, j] * lifts[j, p]
-            s.curvature[count] = 0.5 * inner(rows, j, lifts[j])
+            table[count, MARGIN] = margin - Y[i, j] * b[j]
+            table[count, WEIGHT] = Hw[i, j]
+            table[count, LAM] = min(max(Lam[i, j], 0.0), Hw[i, j])
+            for p in range(C.shape[1]):
+                table[count, ROW + p] = Y[i, j] * rows[j, p]
+                table[count, lift + p] = Y[i, j] * lifts[j, p]
+            table[count, CURVATURE] = 0.5 * row_lift(table, count, count)
             count += 1
     return count
 
 
 @kernel
-def _set_price(s, count, d, C, i, nu):  # type: ignore[no-untyped-def]
-    """Everything that depends on the ball's multiplier ν, in the eigenbasis of A."""
-    for p in range(d.size):
-        s.inverse[p] = 1.0 / (d[p] + nu)
-        s.center[p] = C[i, p] * s.inverse[p]
-    for j in range(count):
-        for p in range(d.size):
-            s.lifts[j, p] = s.rows[j, p] * s.inverse[p]
-        s.curvature[j] = 0.5 * inner(s.rows, j, s.lifts[j])
+def _store(table, i, Y, Hw, Z, Lam):  # type: ignore[no-untyped-def]
+    """Write back z and the multipliers of sample i."""
+    count, z = 0, table.shape[0] - Z_LINE
+    for p in range(Z.shape[1]):
+        Z[i, p] = table[z, ROW + p]
+    for j in range(Lam.shape[1]):
+        Lam[i, j] = 0.0
+        if Y[i, j] != 0.0 and Hw[i, j] > 0.0:
+            Lam[i, j] = table[count, LAM]
+            count += 1
 
 
 @kernel
-def _slope(s, count):  # type: ignore[no-untyped-def]
+def _set_price(table, count, d, nu):  # type: ignore[no-untyped-def]
+    """Everything that depends on the ball's multiplier ν, in the eigenbasis of A."""
+    linear, center, inverse = table.shape[0] - LINEAR, table.shape[0] - CENTER, table.shape[0] - INVERSE
+    lift = lift_of(table)
+    for p in range(d.size):
+        table[inverse, ROW + p] = 1.0 / (d[p] + nu)
+        table[center, ROW + p] = table[linear, ROW + p] * table[inverse, ROW + p]
+    for j in range(count):
+        for p in range(d.size):
+            table[j, lift + p] = table[j, ROW + p] * table[inverse, ROW + p]
+        table[j, CURVATURE] = 0.5 * row_lift(table, j, j)
+
+
+@kernel
+def _slope(table, face, M, step, count):  # type: ignore[no-untyped-def]
     """Derivative of ½‖z(ν)‖² where no multiplier enters or leaves its bounds.
 
     −zᵀ(A + νI)⁻¹z + ½vᵀG⁻¹v with v_j = lifts_jᵀz and G the Hessian of the free multipliers.
     """
-    value = 0.0
-    for p in range(s.z.size):
-        value -= s.z[p] * s.z[p] * s.inverse[p]
-    size = factor_face(s, count)
-    step = s.step[:size]
+    z, inverse, value = table.shape[0] - Z_LINE, table.shape[0] - INVERSE, 0.0
+    for p in range(ROW, lift_of(table)):
+        value -= table[z, p] * table[z, p] * table[inverse, p]
+    size = factor_face(table, face, M, count)
     for a in range(size):
-        step[a] = inner(s.lifts, s.face[a], s.z)
-    forward(s.matrix[:size, :size], step)
+        step[a] = row_lift(table, z, face[a])
+    forward(M[:size, :size], step[:size])
     for a in range(size):
         value += 0.5 * step[a] * step[a]
     return value
 
 
 @kernel
-def _norm(z):  # type: ignore[no-untyped-def]
-    value = 0.0
-    for p in range(z.size):
-        value += z[p] * z[p]
-    return np.sqrt(value)
-
-
-@kernel
-def _reach(s, count, d, C, i, radius):  # type: ignore[no-untyped-def]
+def _bounds(table, count, d, radius):  # type: ignore[no-untyped-def]
     """Bounds of ν: (A + νI)z is never longer than ‖c‖ + ½Σ_j h_j‖rows_j‖."""
-    highest = 0.0
+    linear = table.shape[0] - LINEAR
+    highest = np.sqrt(row_row(table, linear, linear))
     for j in range(count):
-        highest += 0.5 * s.weights[j] * _norm(s.rows[j])
-    highest = (highest + _norm(C[i])) / radius
+        highest += 0.5 * table[j, WEIGHT] * np.sqrt(row_row(table, j, j))
+    highest /= radius
     lowest = 0.0 if d[0] > 0.0 else max(FREE * (d[d.size - 1] + highest), 1e-100)
     return lowest, max(highest, lowest)
 
 
 @kernel
-def _on_ball(s, count, d, C, i, radius, nu, lowest, highest):  # type: ignore[no-untyped-def]
-    """Find the ν ≥ lowest with ‖z(ν)‖ = radius, or < radius at `lowest`; whether it was found."""
-    low, high, size = lowest, highest, 0.0
-    for evaluation in range(EVALUATIONS):
-        _set_price(s, count, d, C, i, nu)
-        if not ascend(s, count):
-            return False
-        size = _norm(s.z)
-        if abs(size - radius) <= RADIUS_TOL * radius or (size < radius and nu == lowest):
-            break
-        low, high = (nu, high) if size > radius else (low, nu)
-        if high - low <= 4e-16 * high:
-            break
-        slope = _slope(s, count)
-        # Newton's step on 1/‖z(ν)‖, which is all but linear
-        nu += (size - radius) / radius * size * size / -slope if slope < 0.0 else high
-        if nu <= lowest and low == lowest:
-            nu = lowest
-        elif not low < nu < high or evaluation % 12 == 11:
-            nu = np.sqrt(max(low, 1e-16 * high) * high)
-    if size > radius:
-        for p in range(s.z.size):
-            s.z[p] *= radius / size
-    return abs(size - radius) <= 1e-10 * radius or size < radius
-
-
-@kernel
-def _interior(s, count, d, T, C, i, radius):  # type: ignore[no-untyped-def]
-    """All of z by the interior point, in coordinates that make A diagonal; whether it was solved."""
-    l = d.size
-    g, design = np.zeros(l), np.empty((count, l))
-    m, c = s.slack[:count].copy(), s.weights[:count].copy()
-    ball = np.isfinite(radius)
-    for j in range(count):
-        for p in range(l):
-            design[j, p] = s.rows[j, p] if ball else 0.0
-            for q in range(0 if ball else l):
-                design[j, p] += s.rows[j, q] * T[q, p]
-    constraint = NONE
-    if ball:
-        constraint = BALL
-        for p in range(l):
-            g[p] = 2.0 * C[i, p]
-        for j in range(count):
-            m[j] = s.margins[j]
-    max_iter = int(MAX_ITER)
-    theta, lam, _, ok = interior_point(design, m, c, 2.0 * d, g, constraint, radius, max_iter, TOL_INTERIOR)
-    for j in range(count):
-        s.lam[j] = lam[j]
-    for p in range(l):
-        s.z[p] = theta[p] if ball else s.center[p] + inner(T, p, theta)
-    return ok
-
-
-@kernel
-def _price_of(s, count, d, C, i, radius):  # type: ignore[no-untyped-def]
-    """ν of 2(Az − c) − Bλ + 2νz = 0."""
-    nu = 0.0
-    for p in range(d.size):
-        pull = C[i, p] - d[p] * s.z[p]
-        for j in range(count):
-            pull += 0.5 * s.lam[j] * s.rows[j, p]
-        nu += pull * s.z[p] / (radius * radius)
-    return nu
-
-
-@kernel
-def _guess(s, count, d, C, i, radius, lowest):  # type: ignore[no-untyped-def]
+def _guess(table, count, d, radius, lowest):  # type: ignore[no-untyped-def]
     """ν for the multipliers as they are: the root of 1/‖z(ν)‖ = 1/radius by a few Newton steps."""
-    for p in range(d.size):
-        s.center[p] = C[i, p]
+    linear, pull = table.shape[0] - LINEAR, table.shape[0] - CENTER
+    for p in range(ROW, ROW + d.size):
+        table[pull, p] = table[linear, p]
         for j in range(count):
-            s.center[p] += 0.5 * s.lam[j] * s.rows[j, p]
+            table[pull, p] += 0.5 * table[j, LAM] * table[j, p]
     nu = lowest
     for _ in range(8):
         square, slope = 0.0, 0.0
         for p in range(d.size):
-            part = s.center[p] / (d[p] + nu)
+            part = table[pull, ROW + p] / (d[p] + nu)
             square += part * part
             slope += part * part / (d[p] + nu)
         size = np.sqrt(square)
@@ -279,78 +131,162 @@ def _guess(s, count, d, C, i, radius, lowest):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _solve(s, count, d, C, i, radius, nu):  # type: ignore[no-untyped-def]
-    """One sample by its multipliers, from those in `s` and a guess of ν; whether it was solved."""
-    if not np.isfinite(radius):
-        return ascend(s, count)
-    lowest, highest = _reach(s, count, d, C, i, radius)
-    if nu < 0.0:
-        nu = _guess(s, count, d, C, i, radius, lowest)
-    return _on_ball(s, count, d, C, i, radius, min(max(nu, lowest), highest), lowest, highest)
+def _on_ball(table, face, M, step, count, d, radius):  # type: ignore[no-untyped-def]
+    """Find ν with ‖z(ν)‖ = radius, or the lowest where that is inside; whether it was found."""
+    lowest, highest = _bounds(table, count, d, radius)
+    nu = min(_guess(table, count, d, radius, lowest), highest)
+    low, high, size, failures, z = lowest, highest, 0.0, 0, table.shape[0] - Z_LINE
+    for evaluation in range(EVALUATIONS):
+        _set_price(table, count, d, nu)
+        if not ascend(table, face, M, step, count):  # next to singular; most likely ν is larger
+            failures += 1
+            if failures > FAILURES:
+                return False
+            low = nu
+            nu = np.sqrt(max(low, 1e-8 * high) * high)
+            continue
+        size = np.sqrt(row_row(table, z, z))
+        if abs(size - radius) <= RADIUS_TOL * radius or (size < radius and nu == lowest):
+            break
+        if size > radius:
+            low = nu
+        else:
+            high = nu
+        if high - low <= 4e-16 * high:
+            break
+        slope = _slope(table, face, M, step, count)
+        # Newton's step on 1/‖z(ν)‖, which is all but linear
+        nu += (size - radius) / radius * size * size / -slope if slope < 0.0 else high
+        if nu <= lowest and low == lowest:
+            nu = lowest
+        elif not low < nu < high or evaluation % 12 == 11:
+            nu = np.sqrt(max(low, 1e-16 * high) * high)
+    if size > radius:
+        for p in range(ROW, ROW + d.size):
+            table[z, p] *= radius / size
+    return abs(size - radius) <= 1e-10 * radius or nu == lowest
 
 
 @kernel
-def _solve_or_interior(s, count, d, T, C, i, radius):  # type: ignore[no-untyped-def]
-    """One sample; where its multipliers do not converge, from those of the interior point."""
-    ok, nu = False, -1.0
-    lam, z = s.lam, s.z
-    for attempt in range(2):
-        if _solve(s, count, d, C, i, radius, nu):
-            return True
-        if attempt == 0:
-            ok = _interior(s, count, d, T, C, i, radius)
-            lam, z = s.lam.copy(), s.z.copy()
-            nu = max(_price_of(s, count, d, C, i, radius), 0.0) if np.isfinite(radius) else 0.0
+def _problem(table, count, d, T, free):  # type: ignore[no-untyped-def]
+    """Design, margins and weights of θ, z = Tθ, from the center where z is free: A is diagonal in θ."""
+    design, m, h = np.zeros((count, d.size)), np.empty(count), np.empty(count)
     for j in range(count):
-        s.lam[j] = lam[j]
-    for p in range(d.size):
-        s.z[p] = z[p]
-    return ok
+        m[j] = table[j, SLACK] if free else table[j, MARGIN]
+        h[j] = table[j, WEIGHT]
+        for p in range(d.size):
+            for q in range(d.size):
+                design[j, p] += table[j, ROW + q] * T[q, p]
+    clear_noise(d, design, free)
+    return design, m, h
 
 
 @kernel
-def _store(s, i, Y, Hw, Z, Lam):  # type: ignore[no-untyped-def]
-    """Write back z and the multipliers of sample i."""
-    for p in range(s.z.size):
-        Z[i, p] = s.z[p]
-    count = 0
-    for j in range(Lam.shape[1]):
-        Lam[i, j] = 0.0
-        if Y[i, j] != 0.0 and Hw[i, j] > 0.0:
-            Lam[i, j] = s.lam[count]
-            count += 1
+def _write(table, T, theta, lam, free):  # type: ignore[no-untyped-def]
+    """Write θ and λ of `_problem` into the table."""
+    z, center = table.shape[0] - Z_LINE, table.shape[0] - CENTER
+    for j in range(lam.size):
+        table[j, LAM] = lam[j]
+    for p in range(theta.size):
+        table[z, ROW + p] = table[center, ROW + p] if free else 0.0
+        for q in range(theta.size):
+            table[z, ROW + p] += T[p, q] * theta[q]
 
 
 @kernel
 def z_step(C, A, B, b, Y, Hw, margin, radius, Lam_warm):  # type: ignore[no-untyped-def]
-    """The Z step."""
-    ball = np.isfinite(radius)
-    d, T = _frame(A, not ball)
-    s = new_sample(b.size, d.size)
-    Z, Lam, rows = C, Lam_warm.copy(), _transposed(B)
-    if ball:
-        Z, rows = np.dot(Z, T), np.dot(rows, T)
-        _clear_noise(d, Z)
-        _clear_noise(d, rows)
-        lifts = rows
+    """Minimize z_iᵀAz_i − 2c_iᵀz_i + Σ_j Hw_ij max(margin − Y_ij (z_iᵀB_j + b_j), 0), ‖z_i‖ ≤ radius, for all i.
+
+    Pereira & Gordon 2006, §2.4.3 (ball); the new formulation, §2 (ridge in A); Xi 2007, §2.1.3 and
+    Part V (free). z_i = (A + ν_iI)⁻¹(c_i + ½B(λ_i∘y_i)), so that 2((A + ν_iI)z_i − c_i) = B(λ_i∘y_i)
+    to rounding; λ_i by coordinate descent and Newton's method on its face, in one step for one label;
+    ν_i, where the ball holds z_i, by a bracketed Newton iteration on 1/‖z(ν)‖ in A's eigenbasis; all of
+    z_i by the interior point where the multipliers do not converge (many more labels than coordinates
+    and large weights, or a singular A).
+
+    Parameters
+    ----------
+    C : (n, l) array
+        Linear terms, one row c_i a sample.
+    A : (l, l) array
+        Quadratic, symmetric positive semidefinite. Where it is singular every c_i is in its range; of all
+        minimizers of a sample without violated hinges the shortest is returned.
+    B : (l, k) array
+        Discriminants Θ₁:.
+    b : (k,) array
+        Biases.
+    Y : (n, k) array
+        Labels in {−1, 1}; 0 switches an entry off.
+    Hw : (n, k) array
+        Hinge weights ≥ 0; 0 switches an entry off.
+    margin : float
+        Hinge margin μ ≥ 0.
+    radius : float
+        Of the ball, > 0; inf for none.
+    Lam_warm : (n, k) array
+        Multipliers to start from: zeros, or those of the last step.
+
+    Returns
+    -------
+    Z : (n, l) array
+        Minimizers.
+    Lam : (n, k) array
+        Multipliers, in [0, Hw]; 0 for entries that are off.
+    """
+    free, k, l = not np.isfinite(radius), b.size, C.shape[1]
+    d, T = frame(A, free)
+    Z, Lam, rows, inside = C.copy(), Lam_warm.copy(), transposed(B), T
+    if free:
+        N = null_space(d, T)
+        Z, lifts = solved(d, T, N, Z), lifted(d, T, N, rows)
+        if N.shape[0] > 0:
+            Lam[:] = 0.0  # a multiplier that moves z along what costs nothing is next to nothing
     else:
-        N = _null_space(d, T)
-        Z, lifts = _solved(d, T, N, Z), _lifts(d, T, N, rows)
+        Z, rows, inside = np.dot(Z, T), np.dot(rows, T), np.eye(l)
+        clear_noise(d, Z, free)
+        clear_noise(d, rows, free)
+        lifts = rows
+    table, face, M, step = new_table(k, l), np.empty(k, dtype=np.int64), np.empty((k, k)), np.empty(k)
+    g = np.zeros(l)
     for i in range(Z.shape[0]):
-        count = _load(s, i, rows, lifts, b, Y, Hw, margin, Lam)
-        for p in range(d.size):
-            s.center[p] = Z[i, p]
-        _solve_or_interior(s, count, d, T, Z, i, radius)
-        _store(s, i, Y, Hw, Z, Lam)
-    if ball:
-        Z = np.dot(Z, _transposed(T))
-    return Z, Lam
+        count = _load(table, i, Z, rows, lifts, b, Y, Hw, margin, Lam)
+        if free:
+            ok = ascend(table, face, M, step, count)
+        else:
+            ok = _on_ball(table, face, M, step, count, d, radius)
+        if not ok:
+            design, m, h = _problem(table, count, d, inside, free)
+            for p in range(l):
+                g[p] = 0.0 if free else 2.0 * Z[i, p]
+            theta, lam = solve_sample(design, m, h, 2.0 * d, g, radius)
+            _write(table, inside, theta, lam, free)
+        _store(table, i, Y, Hw, Z, Lam)
+    return (Z if free else np.dot(Z, transposed(T))), Lam
 
 
 @kernel
 def free_coordinates(C, A, radius):  # type: ignore[no-untyped-def]
-    """The Z step without hinges."""
-    n, l = C.shape
-    off = np.zeros((n, 1))
-    Z, _ = z_step(C, A, np.zeros((l, 1)), np.zeros(1), off, off, 1.0, radius, off)
-    return Z
+    """Minimize z_iᵀAz_i − 2c_iᵀz_i, ‖z_i‖ ≤ radius, for all i: the Z step of samples without labels.
+
+    Parameters
+    ----------
+    C, A, radius
+        As for `z_step`.
+
+    Returns
+    -------
+    (n, l) array
+        Minimizers; where A is singular and there is no ball the shortest, A⁺c_i, as in Xi 2007.
+    """
+    free, none = not np.isfinite(radius), np.empty((0, 0))
+    d, T = frame(A, free)
+    if free:
+        return solved(d, T, null_space(d, T), C)
+    Z, table = np.dot(C.copy(), T), new_table(0, d.size)
+    clear_noise(d, Z, free)
+    off, face, step = np.empty((Z.shape[0], 0)), np.empty(0, dtype=np.int64), np.empty(0)
+    for i in range(Z.shape[0]):
+        _load(table, i, Z, none, none, step, off, off, 1.0, off)
+        _on_ball(table, face, none, step, 0, d, radius)
+        _store(table, i, off, off, Z, off)
+    return np.dot(Z, transposed(T))
