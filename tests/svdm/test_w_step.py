@@ -206,36 +206,41 @@ def test_wide_data_are_their_rotation(rows):
 # ---------------------------------------------------------------------------------------- unit rows
 
 
-def sphere_search(Z, L, W, i, rng):
-    """The best value that row i of W can take: random unit rows, and the best of them refined by L-BFGS."""
+def best_row(Z, L, ridge, rows, W, i, rng):
+    """The best value that row i of W can give: random rows, and the best of them refined by L-BFGS."""
 
     def at(row):
         V = W.copy()
-        V[i] = row / np.linalg.norm(row)
-        return square(Z, L, 0.0, V)
+        norm = np.linalg.norm(row)
+        V[i] = row / (norm if rows == UNIT else max(norm, 1.0))
+        return square(Z, L, ridge, V)
 
-    candidates = rng.standard_normal((200, W.shape[1]))
+    candidates = rng.standard_normal((200, W.shape[1])) * rng.uniform(0, 1, (200, 1))
     start = candidates[int(np.argmin([at(c) for c in candidates]))]
     return min(at(start), float(minimize(at, start, method="L-BFGS-B").fun))
 
 
+@pytest.mark.parametrize("rows", [WITHIN, UNIT])
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
-def test_each_update_of_a_unit_row_is_its_exact_minimizer(kind, scale):
+@pytest.mark.parametrize("scale", [1e-3, 0.3, 3.0, 1e3])
+def test_each_update_of_a_row_is_its_exact_minimizer(rows, kind, scale):
     rng = np.random.default_rng(3)
     Z, L = problem((4, 6, 5), kind, scale)
+    ridge = 0.2 * scale**2
     W = rng.standard_normal((4, 6))
     W /= norms(W)[:, None]
     S, R = Z.T @ Z, Z.T @ L
     for _ in range(3):
-        before = square(Z, L, 0.0, W)
-        decrease, size = cycle(S, R, 0.0, UNIT, W, np.empty(6))
-        after = square(Z, L, 0.0, W)
-        assert after == pytest.approx(before - decrease, rel=1e-9, abs=1e-12 * size)
+        before = square(Z, L, ridge, W)
+        decrease, size = cycle(S, R, ridge, rows, W, np.empty(6))
+        after = square(Z, L, ridge, W)
+        assert after == pytest.approx(before - decrease, rel=1e-9, abs=1e-12 * (before + size))
         assert decrease >= 0.0
-        np.testing.assert_allclose(norms(W), 1.0, rtol=4 * EPS)
+        if rows == UNIT:
+            np.testing.assert_allclose(norms(W), 1.0, rtol=4 * EPS)
+        assert norms(W).max() <= 1.0 + 4 * EPS
         # the last row of a cycle meets the others as they are now
-        assert after <= sphere_search(Z, L, W, 3, rng) + 1e-12 * (before + size)
+        assert after <= best_row(Z, L, ridge, rows, W, 3, rng) + 1e-12 * (before + size)
 
 
 @quick
@@ -262,7 +267,7 @@ def test_unit_rows_end_in_a_stationary_point_no_row_can_leave(seed):
     assert np.abs(tangent).max() <= 1e-4 * norms(Z.T @ L).max()
     value = square(Z, L, 0.0, W)
     for i in range(6):
-        assert value <= sphere_search(Z, L, W, i, rng) * (1 + 1e-8)
+        assert value <= best_row(Z, L, 0.0, UNIT, W, i, rng) * (1 + 1e-8)
 
 
 @pytest.mark.parametrize("scale", [0.03, 0.3, 1.0])
