@@ -17,7 +17,7 @@ def test_there_are_examples():
 @pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.name)
 def test_example_runs(script, tmp_path):
     result = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", str(script)],
+        [sys.executable, "-W", "error::UserWarning:__main__", str(script)],
         cwd=tmp_path,
         env=os.environ | {"MPLBACKEND": "Agg"},
         capture_output=True,
