@@ -18,7 +18,7 @@ import svdecode
 
 BAD_INPUT = 2
 INTERRUPTED = 130
-BROKEN_PIPE = 141
+BROKEN_PIPE = 1  # as rich and typer have it
 
 #: unknown commands and options, missing arguments; where typer keeps these errors changes with its version
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]
