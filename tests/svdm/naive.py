@@ -174,7 +174,7 @@ def theta_step(t: Table, Y: Array, Z: Array, tol: float) -> Array:
         constraints.append(cp.norm(Theta, axis=0) <= 1.0)
     if t.theta_in_box:
         constraints += [cp.abs(Theta) <= 1.0, Theta[0] == 0.0]
-    _solve(value, max(float(np.sum(t.hinge)) * t.margin, 1e-300), constraints, tol)
+    _solve(value, float(np.sum(t.hinge)) * t.margin or t.on_theta or 1.0, constraints, tol)
     out = np.asarray(Theta.value)
     if t.theta_in_ball:
         out = out / np.maximum(1.0, np.linalg.norm(out, axis=0))

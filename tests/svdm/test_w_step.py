@@ -92,8 +92,19 @@ def test_ridge_is_that_of_stacked_least_squares(shape, kind, scale, ridge):
 @pytest.mark.parametrize("size", [2, 7, 40])
 def test_singular_problems_have_the_solution_of_least_norm(kind, scale, size):
     Z, L = problem((size, 30, size), kind, scale, n=60)
-    expected = np.linalg.pinv(Z, rcond=1e-10) @ L
-    np.testing.assert_allclose(step(Z, L, 0.0, FREE), expected, atol=1e-7 * np.abs(expected).max())
+    for order in (Z, np.roll(Z, 1, axis=1)):  # rolled, the second column repeats the first
+        expected = np.linalg.pinv(order, rcond=1e-10) @ L
+        W = step(order, L, 0.0, FREE)
+        np.testing.assert_allclose(W, expected, atol=1e-7 * np.abs(expected).max())
+
+
+def test_independent_columns_of_any_scale_survive_beside_duplicates():
+    """What adds nothing is judged by what is left of a column, not by how large the column is."""
+    Z, L = problem((6, 9, 0), "plain", 1.0)
+    Z *= np.logspace(-12, 0, 6)
+    Z = np.hstack([Z, Z[:, 3:]])
+    expected = np.sum((L - Z @ (np.linalg.pinv(Z / norms(Z.T)) @ L / norms(Z.T)[:, None])) ** 2)
+    assert square(Z, L, 0.0, step(Z, L, 0.0, FREE)) == pytest.approx(expected, rel=1e-8)
 
 
 def test_directions_below_rounding_are_taken_out_not_blown_up():
