@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
 
-from svdecode.reduction import kernel_matrix, reduce_rows
+from svdecode.reduction import SharedGram, kernel_matrix, reduce_rows
 
 RNG_SEED = 4
 
@@ -88,6 +88,21 @@ def test_duplicates_and_equal_rows_under_a_kernel():
     assert reduce_rows(np.tile(X[0], (4, 1)), kernel="rbf").rank == 0
     assert reduce_rows(X[:1], kernel="polynomial").rank == 0
     assert reduce_rows(X[:1], kernel="polynomial", center=False).rank == 1
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("n", [10, 60, 150])
+def test_centering_leaves_no_direction_of_its_own(n, kernel):
+    """Rounding errors of the mean must not look like a direction: they add up in the last pivot."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((n, 1000)) + 10.0 ** rng.uniform(-2, 1) * rng.standard_normal(1000)
+        gamma = 10.0 ** rng.uniform(-4, -3)
+        doubled = np.vstack([X, X[:2]])
+        shared = SharedGram(np.vstack([doubled, X]), kernel, gamma=gamma)
+        reductions = [reduce_rows(rows, kernel=kernel, gamma=gamma) for rows in (X, doubled)]
+        reductions += [shared.reduce(np.arange(n_rows)) for n_rows in (n, n + 2)]
+        assert [reduction.rank for reduction in reductions] == [n - 1] * 4
 
 
 def test_float32_kernel_values_are_those_of_the_same_numbers_in_float64():

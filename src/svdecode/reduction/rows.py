@@ -47,10 +47,15 @@ class Rows(Protocol):
 
 
 def double_center(K: FloatArray) -> FloatArray:
-    """Turn the Gram matrix of rows into that of the centered rows, in place."""
-    mean = K.mean(axis=0)
-    K -= mean
-    K -= mean[:, None] - mean.mean()
+    """Turn the Gram matrix of rows into that of the centered rows, in place.
+
+    Twice: what one pass rounds off a row's sum is eps times the entries *before* it, and up to n of these
+    add up in the last pivot, which ought to be zero.
+    """
+    for _ in range(2):
+        mean = K.mean(axis=0)
+        K -= mean
+        K -= mean[:, None] - mean.mean()
     return K
 
 
