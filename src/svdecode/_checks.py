@@ -190,6 +190,20 @@ def read_samples(estimator: Any, X: Any, *, minimum: int = 1, reset: bool = True
         raise ValueError(f"X: {' '.join(str(error).split())}") from None
 
 
+#: with ‖X‖² below this, squares of single numbers underflow
+LEAST_ENERGY = 1e-280
+
+
+def check_energy(energy: float, X: Any, name: str = "X") -> None:
+    """Refuse data whose ‖X‖² (or another sum of squares of all of it) is not finite, or has underflowed."""
+    if not np.isfinite(energy):
+        refuse_non_finite(X, name)
+    if energy < LEAST_ENERGY and any(X[[i]].nnz if sp.issparse(X) else X[i].any() for i in range(X.shape[0])):
+        raise ValueError(
+            f"{name}: found values so small that their squares underflow, expected numbers above about 1e-140"
+        )
+
+
 def refuse_non_finite(X: Any, name: str = "X") -> None:
     """Say where the NaN or the infinity is that a product with `X` has shown to exist."""
     for i in range(X.shape[0]):  # row by row: X may be larger than the memory

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg.blas import dsyrk
 
-from svdecode._checks import FloatArray, IntArray, as_matrix, refuse_non_finite
+from svdecode._checks import LEAST_ENERGY, FloatArray, IntArray, as_matrix, check_energy, refuse_non_finite
 from svdecode.reduction.blocks import column_blocks
 
 EPS = float(np.finfo(np.float64).eps)
@@ -114,8 +114,7 @@ class LinearRows:
         with np.errstate(over="ignore", invalid="ignore"):
             K = self._plain_gram()
             raw = float(np.trace(K))
-        if not np.isfinite(raw):
-            refuse_non_finite(self.X if self.index is None else self.X[self.index])
+        self._check_energy(raw)
         if not self.center:
             return K, self._noise(raw, raw)
         K = double_center(K)
@@ -126,6 +125,10 @@ class LinearRows:
         # the same in all its rows, so centering K as well removes it
         K = double_center(self._block_gram(centered=True))
         return K, self._noise(raw, float(np.trace(K)))
+
+    def _check_energy(self, energy: float) -> None:
+        if not LEAST_ENERGY <= energy < np.inf:
+            check_energy(energy, self.X if self.index is None else self.X[self.index])
 
     def _noise(self, raw: float, left: float) -> float:
         """Bound of a pivot that is rounding error, for rows of energy ‖X‖² = raw, and left once centered.
@@ -170,10 +173,9 @@ class LinearRows:
                     out[:, columns] = block
             else:
                 out = np.array(self.X if self.index is None else self.X[self.index], np.float64, order="C")
+            self._check_energy(float(np.vdot(out, out)))
             if self.center:
                 out -= out.mean(axis=0)
-        if not np.isfinite(out).all():
-            refuse_non_finite(self.X)
         return out
 
     def cross(self, X_new: Any) -> FloatArray:
