@@ -162,18 +162,17 @@ class GenSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         n, m = len(Z), len(self.mean_)
         self.rank_ = len(basis.singular_values)
         self.n_components_ = min(n, m) if self.n_components is None else self.n_components
-        kept = min(self.n_components_, self.rank_)
-        pad = (0, self.n_components_ - kept)
+        k = self.n_components_
         generalized = np.sqrt((Z**2).sum(axis=0))
         variance = generalized**2 / (n - 1 if self.center else n)
         share = variance / variance.sum() if variance.any() else variance
-        self.components_ = np.pad(basis.components(kept), (pad, (0, 0)))
-        self.singular_values_ = np.pad(basis.singular_values[:kept], pad)
-        self.generalized_singular_values_ = np.pad(generalized[:kept], pad)
-        self.explained_variance_ = np.pad(variance[:kept], pad)
-        self.explained_variance_ratio_ = np.pad(share[:kept], pad)
-        self.left_out_coordinates_ = np.pad(Z[:, :kept], ((0, 0), pad))
-        self.training_coordinates_ = np.pad((basis.V * generalized)[:, :kept], ((0, 0), pad))
+        self.components_ = _with_zeros(basis.components(k), k, axis=0)
+        self.singular_values_ = _with_zeros(basis.singular_values, k)
+        self.generalized_singular_values_ = _with_zeros(generalized, k)
+        self.explained_variance_ = _with_zeros(variance, k)
+        self.explained_variance_ratio_ = _with_zeros(share, k)
+        self.left_out_coordinates_ = _with_zeros(Z, k)
+        self.training_coordinates_ = _with_zeros(basis.V * generalized, k)
 
     def fit_transform(self, X: Any, y: Any = None, groups: Any = None) -> FloatArray:
         """Fit, and return the corrected coordinates of the training samples.
@@ -267,3 +266,14 @@ class GenSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _with_zeros(values: FloatArray, n_components: int, axis: int = -1) -> FloatArray:
+    """Values of the first components, and zeros for spare ones above the rank."""
+    values = values[..., :n_components] if axis == -1 else values[:n_components]
+    spare = n_components - values.shape[axis]
+    if spare == 0:
+        return np.array(values)
+    widths = [(0, 0)] * values.ndim
+    widths[axis] = (0, spare)
+    return np.pad(values, widths)

@@ -103,16 +103,24 @@ def _strip(
     """Take from each block's samples what the samples outside it do not span."""
     Z = Q.copy()
     n_stripped = 0
+    inverse = singular_values[-1:] / singular_values  # at most 1: data of any scale neither over- nor underflow
     for block, E in zip(blocks, _own_directions(spanned, blocks, tolerance), strict=True):
         if E.shape[1] == 0:
             continue
         n_stripped += 1
         F = spanned[block].T @ E
-        N = F[: len(singular_values)] / singular_values[:, None]  # N = Λ⁻¹ V_bᵀ E
-        # the rows of N grow as the singular values fall: the largest first, and pivots, keep the digits
-        basis = qr(N[::-1], mode="economic", pivoting=True)[0][::-1]
+        N = F[: len(singular_values)] * inverse[:, None]  # N = Λ⁻¹ V_bᵀ E, up to a factor
+        basis = _orthonormal(N)
         Z[block] -= (Z[block] @ basis) @ basis.T
     return Z, n_stripped
+
+
+def _orthonormal(N: FloatArray) -> FloatArray:
+    """Orthonormal columns that span those of N, whose rows grow as the singular values fall."""
+    if N.shape[1] == 1:
+        return np.asarray(N / np.linalg.norm(N))
+    # the largest rows first, and pivots, keep the digits
+    return np.asarray(qr(N[::-1], mode="economic", pivoting=True)[0][::-1])
 
 
 def _own_directions(spanned: FloatArray, blocks: list[IntArray], tolerance: float) -> list[FloatArray]:
