@@ -103,7 +103,7 @@ def _strip(
     """Take from each block's samples what the samples outside it do not span."""
     Z = Q.copy()
     n_stripped = 0
-    inverse = singular_values[-1:] / singular_values  # at most 1: data of any scale neither over- nor underflow
+    inverse = singular_values[-1:] / singular_values  # at most 1, whatever the scale of the data
     for block, E in zip(blocks, _own_directions(spanned, blocks, tolerance), strict=True):
         if E.shape[1] == 0:
             continue
