@@ -151,8 +151,9 @@ def curves(
     ax.set(xlabel=xlabel, ylabel=ylabel, ylim=(0, None))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     plain_frame(ax)
+    wide = ax.figure.bbox.width / ax.figure.dpi > 5  # inches
     ax.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, ncols=2, columnspacing=1.2,
-        frameon=False, fontsize="small",
+        loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, frameon=False, fontsize="small",
+        ncols=2 if wide or len(items) < 3 else 1,
     )  # fmt: skip
     return ax

@@ -125,6 +125,6 @@ def _picture(draw: Callable[[bool], Figure], *, caption: str, alt: str) -> Pictu
 
 
 def _curves_figure(narrow: bool, draw: Callable[[Axes], Any]) -> Figure:
-    figure = Figure(figsize=(4.2, 3.6) if narrow else (7.4, 3.9), layout="constrained")
+    figure = Figure(figsize=(4.2, 3.9) if narrow else (7.4, 3.9), layout="constrained")
     draw(figure.subplots())
     return figure

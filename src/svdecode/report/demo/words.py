@@ -132,7 +132,7 @@ def methods(demo: Demo) -> list[str]:
         f"""All {comb(n_runs, N_TRAINING_RUNS)} choices of {N_TRAINING_RUNS} from {n_runs} runs were computed;
         of other setups and other numbers of training runs at most {N_CHOICES}, spread evenly over all;
         classifiers on every {CLASSIFIER_STRIDE}th. Choices share runs, so the ranges show how much the choice
-        matters; they are no confidence intervals. Everything is one subject and one slice.""",
+        matters; they are no confidence intervals. All of it is one subject and one slice.""",
         """Classifiers: linear support vector machine (one against the rest, squared hinge, weight 1) and
         nearest class mean (Euclidean), on coordinates divided by one number, the root of their mean
         square.""",
