@@ -1,6 +1,7 @@
 """Support Vector Decomposition Machines."""
 
+from svdecode.svdm.common import TRUSTED_TYPES
 from svdecode.svdm.estimator import SVDMClassifier
 from svdecode.svdm.search import SVDMClassifierCV
 
-__all__ = ["SVDMClassifier", "SVDMClassifierCV"]
+__all__ = ["TRUSTED_TYPES", "SVDMClassifier", "SVDMClassifierCV"]

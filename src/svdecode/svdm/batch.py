@@ -8,6 +8,7 @@ folds run in threads.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +21,8 @@ from svdecode._checks import FloatArray, IntArray
 from svdecode.reduction import SharedGram
 from svdecode.svdm.fitting import Fit, Solving, Weights, data_scale, make_objective, solve
 from svdecode.svdm.labels import Labels, Targets, encode, hinge_weights
-from svdecode.svdm.reading import coordinates, refit
+from svdecode.svdm.objective import Factors, Objective
+from svdecode.svdm.reading import coordinates, reader, refit
 from svdecode.svdm.starts import singular_start
 
 
@@ -73,6 +75,8 @@ class Cell:
         Says how scores become labels.
     fit : Fit
         The fit itself.
+    seconds : tuple of two floats
+        For the fit (the first of a fold pays for its reduction) and for scoring the test rows.
     """
 
     fold: int
@@ -80,6 +84,7 @@ class Cell:
     scores: dict[str, FloatArray]
     targets: Targets
     fit: Fit
+    seconds: tuple[float, float] = (0.0, 0.0)
 
 
 def run_batch(
@@ -119,34 +124,45 @@ def run_batch(
 def _run_fold(
     batch: Batch, number: int, train: IntArray, test: IntArray, candidates: Sequence[Weights]
 ) -> list[Cell]:
+    began = time.perf_counter()
     train, test = np.asarray(train), np.asarray(test)
-    targets = encode(batch.y[train], len(train))
+    try:
+        targets = encode(batch.y[train], len(train))
+    except ValueError as error:
+        raise ValueError(f"{error} (training rows of fold {number})") from None
     sample_weight = None if batch.sample_weight is None else np.asarray(batch.sample_weight)[train]
     entries = hinge_weights(targets, sample_weight, batch.class_weight)
     reduction = batch.shared.reduce(train)
-    if reduction.rank == 0:
+    if not reduction.coordinates.any():
         raise ValueError(f"X: found rows that are all equal in fold {number}, expected samples that differ")
     scale = data_scale(reduction.coordinates, batch.n_features) if batch.scale else 1.0
     new = reduction.transform_rows(test) / scale
-    start: FloatArray | None = None
+    solving: Solving | None = None
     cells = []
     for which, weights in enumerate(candidates):
         objective = make_objective(reduction, targets, entries, weights, batch.n_features, scale)
+        if solving is None:
+            largest = min(max(w.n_components for w in candidates), reduction.rank)
+            solving = _shared_start(batch.solving, objective, train, largest)
         l = min(weights.n_components, reduction.rank)
-        solving = batch.solving
-        if isinstance(solving.init, str) and solving.init == "svd":
-            if start is None:
-                largest = max(w.n_components for w in candidates)
-                start = singular_start(objective, min(largest, reduction.rank))
-            solving = replace(solving, init=start)
-        elif not isinstance(solving.init, str):
-            solving = replace(solving, init=np.asarray(solving.init)[train])
         result, ends = solve(objective, l, solving, np.random.default_rng(batch.seed))
+        fitted = time.perf_counter()
+        scores = {readout: _scores(objective, result.factors, readout, new) for readout in batch.readouts}
+        done = time.perf_counter()
         fit = Fit(objective, result, ends, scale)
-        scores = {}
-        for readout in batch.readouts:
-            f = refit(objective, result.factors) if readout == "refit" else result.factors
-            Z = coordinates(objective, f, (new - f.mean) @ f.W.T)
-            scores[readout] = Z @ f.Theta + f.bias
-        cells.append(Cell(number, which, scores, targets, fit))
+        cells.append(Cell(number, which, scores, targets, fit, (fitted - began, done - fitted)))
+        began = done
     return cells
+
+
+def _shared_start(solving: Solving, objective: Objective, train: IntArray, largest: int) -> Solving:
+    """A fold's start for all its fits: each takes the first columns that it needs."""
+    if isinstance(solving.init, str):
+        return replace(solving, init=singular_start(objective, largest)) if solving.init == "svd" else solving
+    return replace(solving, init=np.asarray(solving.init)[train])
+
+
+def _scores(objective: Objective, factors: Factors, readout: str, new: FloatArray) -> FloatArray:
+    f = refit(objective, factors) if readout == "refit" else factors
+    Z = coordinates(reader(objective, f), (new - f.mean) @ f.W.T)
+    return np.asarray(Z @ f.Theta + f.bias)

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from svdecode._checks import FloatArray, check_frame
+from svdecode._checks import FloatArray, read_samples, refuse_non_finite
 from svdecode.reduction import Reduction, reduce_rows
-from svdecode.svdm.fitting import Fit, Weights, data_scale, make_objective, solve
-from svdecode.svdm.labels import Labels, Targets, encode, hinge_weights
+from svdecode.svdm.common import KernelClassifier, warn_of
+from svdecode.svdm.compiling import announce_compilation
+from svdecode.svdm.convex import optimality_gap
+from svdecode.svdm.fitting import Fit, data_scale, make_objective, solve
+from svdecode.svdm.labels import Labels, Targets, decide, encode, hinge_weights
 from svdecode.svdm.parameters import check_solving, check_weights
-from svdecode.svdm.reading import coordinates, linear_map, refit
+from svdecode.svdm.reading import coordinates, linear_map, reader, refit
+
+announce_compilation()
 
 
-class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
+class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelClassifier, BaseEstimator):
     """Support Vector Decomposition Machine: components and the classifiers that read them, in one objective.
 
     The data are decomposed, X ≈ ZW, while linear classifiers on the coordinates Z predict the labels,
@@ -109,13 +111,20 @@ class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
         What each start ended with.
     stationarity_ : float
         Residual of the optimality conditions with one multiplier matrix for all blocks, relative to the
-        objective; NaN where the objective has no minimizer.
+        objective; NaN where nothing holds the coordinates ("boxed" and "svm" without unit rows).
     n_iter_ : int
         Iterations of the best start.
     converged_ : bool
         Whether the stopping rule was met.
+    optimality_gap_ : float
+        "balanced": how much lower than `objective_` any point can be, at most, whatever its number of
+        components (given the weights of the penalties); NaN for the other formulations.
     scale_ : float
         What the centered data were divided by.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features,)
+        Names of the features, where X has such.
 
     See Also
     --------
@@ -204,85 +213,71 @@ class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
             The fitted object.
         """
         weights = check_weights(self)
-        check_frame(X)
-        X = validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,  # seen in the Gram matrix, without another pass
-            ensure_min_samples=2,
-        )
+        X = read_samples(self, X, minimum=2)
         n, m = X.shape
         solving = check_solving(self, n)
         targets = encode(y, n)
         entry_weights = hinge_weights(targets, sample_weight, self.class_weight)
         reduction = reduce_rows(X, kernel=self.kernel, **(self.kernel_params or {}))
-        if reduction.rank == 0:
+        if not reduction.coordinates.any():
             raise ValueError("X: found rows that are all equal, expected samples that differ")
         n_features = m if self._is_linear else 1
         scale = data_scale(reduction.coordinates, n_features) if self.scale else 1.0
         objective = make_objective(reduction, targets, entry_weights, weights, n_features, scale)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         result, ends = solve(objective, min(self.n_components, reduction.rank), solving, rng)
-        self._set_results(Fit(objective, result, ends, scale), targets, reduction, weights)
+        fit = Fit(objective, result, ends, scale)
+        warn_of(fit, weights)
+        self._set_results(fit, targets)
+        self._set_reading(fit, reduction)
         return self
 
-    @property
-    def _is_linear(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "linear"
-
-    def _set_results(self, fit: Fit, targets: Targets, reduction: Reduction, weights: Weights) -> None:
-        result, objective = fit.result, fit.objective
+    def _set_results(self, fit: Fit, targets: Targets) -> None:
+        """What the fit says of itself."""
+        result = fit.result
         self.classes_ = targets.classes
         self.objective_ = result.objective
         self.objective_history_ = result.history
         self.init_objectives_ = fit.start_objectives
+        self.stationarity_ = float("nan") if fit.is_unheld else result.stationarity
+        self.optimality_gap_ = optimality_gap(fit.objective, result.factors, result.multipliers)
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
         self.scale_ = fit.scale
-        well_posed = objective.attained or objective.w.constraint == objective.theta.constraint == 0
-        self.stationarity_ = result.stationarity
-        _warn(fit, weights, well_posed)
-        read = refit(objective, result.factors) if self.readout == "refit" else result.factors
-        l, kept = self.n_components, result.factors.Z.shape[1]
-        spare = (0, l - kept)
-        self.training_coordinates_ = np.pad(result.factors.Z, ((0, 0), spare))
-        self.discriminants_ = np.pad(np.vstack([read.bias, read.Theta]), (spare, (0, 0)))
-        self._targets = Targets(targets.Y[:0], targets.classes, targets.multilabel)
-        # of the training data new samples need nothing
-        self._objective = replace(
-            objective,
-            X=objective.X[:0],
-            Y=objective.Y[:0],
-            hinge=replace(objective.hinge, weights=np.zeros((0, 0))),
-        )
-        self._factors = read._replace(Z=read.Z[:0])
-        self._reduction = None if self._is_linear else reduction
-        if self._is_linear:
-            self._lift(fit, reduction)
+        self._multilabel = targets.multilabel
 
-    def _lift(self, fit: Fit, reduction: Reduction) -> None:
-        """Take W, w₀ and Θ back to feature space, in units of the input."""
-        W, mean, Theta = self._factors.W, self._factors.mean, self._factors.Theta
-        lifted = reduction.lift(fit.scale * np.vstack([W, mean[None]]))
-        self.components_ = np.pad(lifted[:-1], ((0, self.n_components - len(W)), (0, 0)))
+    def _set_reading(self, fit: Fit, reduction: Reduction) -> None:
+        """What new samples need: plain arrays, for a kernel the reduction too; and the spare coordinates."""
+        factors = fit.result.factors
+        read = refit(fit.objective, factors) if self.readout == "refit" else factors
+        self._reader = reader(fit.objective, read)
+        spare = (0, self.n_components - len(read.W))
+        self.training_coordinates_ = np.pad(factors.Z, ((0, 0), spare))
+        self.discriminants_ = np.pad(np.vstack([read.bias, read.Theta]), (spare, (0, 0)))
+        self._reduction: Reduction | None = None
+        if not self._is_linear:
+            self._reduction, self._basis, self._origin = reduction, read.W, read.mean
+            return
+        lifted = reduction.lift(fit.scale * np.vstack([read.W, read.mean]))
+        self.components_ = np.pad(lifted[:-1], (spare, (0, 0)))
         self.mean_ = reduction.mean + lifted[-1]
-        to_scores = linear_map(fit.objective, self._factors) @ Theta / fit.scale**2
+        to_scores = linear_map(self._reader) @ read.Theta / fit.scale**2
         self.coef_ = to_scores.T @ lifted[:-1]
-        self.intercept_ = self._factors.bias - self.coef_ @ self.mean_
+        self.intercept_ = read.bias - self.coef_ @ self.mean_
 
     def _coordinates(self, X: Any) -> FloatArray:
+        """Label-free coordinates, without the spare ones."""
         check_is_fitted(self)
-        check_frame(X)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        W = self._factors.W
+        X = read_samples(self, X, reset=False)
         if self._reduction is not None:
-            inner = (self._reduction.transform(X) / self.scale_ - self._factors.mean) @ W.T
+            inner = (self._reduction.transform(X) / self.scale_ - self._origin) @ self._basis.T
         else:
-            images = self.components_[: len(W)]
-            inner = np.asarray(X @ images.T - self.mean_ @ images.T) / self.scale_**2
-        return coordinates(self._objective, self._factors, inner)
+            images = self.components_[: len(self._reader["quadratic"])]
+            with np.errstate(over="ignore", invalid="ignore"):
+                inner = np.asarray(X @ images.T - self.mean_ @ images.T) / self.scale_**2
+            if not np.isfinite(inner).all():
+                refuse_non_finite(X)
+        return coordinates(self._reader, inner)
 
     def transform(self, X: Any) -> FloatArray:
         """Coordinates of samples, without their labels.
@@ -318,7 +313,7 @@ class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
 
     def _scores(self, X: Any) -> FloatArray:
         Z = self._coordinates(X)
-        return np.asarray(Z @ self._factors.Theta + self._factors.bias)
+        return np.asarray(Z @ self.discriminants_[1 : 1 + Z.shape[1]] + self.discriminants_[0])
 
     def predict(self, X: Any) -> Labels:
         """Labels of samples.
@@ -333,34 +328,8 @@ class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
         array of shape (n_samples,) or (n_samples, k)
             Classes, or a multi-label indicator.
         """
-        scores = self._scores(X)
-        return self._targets.predict(scores)
+        return decide(self._scores(X), self.classes_, multilabel=self._multilabel)
 
     @property
     def _n_features_out(self) -> int:
         return int(self.n_components)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        tags.classifier_tags.multi_label = True
-        return tags
-
-
-def _warn(fit: Fit, weights: Weights, well_posed: bool) -> None:
-    """Say what is weak about a fit."""
-    if not well_posed:
-        warnings.warn(
-            f"formulation={weights.formulation!r} with basis_norm={weights.basis_norm!r} has no minimizer: "
-            "rows of W may grow while Z and Θ shrink; start and stopping rule define the result",
-            UserWarning,
-            stacklevel=4,
-        )
-    if not fit.result.converged:
-        warnings.warn(
-            f"the fit did not converge: {fit.result.message} ({fit.result.n_iter} iterations, optimality "
-            f"residual {fit.result.stationarity:.1e}). Raise max_iter or tol, or use solver='splitting'",
-            ConvergenceWarning,
-            stacklevel=4,
-        )

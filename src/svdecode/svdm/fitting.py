@@ -75,6 +75,16 @@ class Fit:
     start_objectives: FloatArray
     scale: float
 
+    @property
+    def is_unheld(self) -> bool:
+        """Whether nothing holds the coordinates, so that start and stopping rule define the result.
+
+        `boxed` and `svm` without unit rows: (cZ, W/c, Θ/c) or (cZ, W/c, Θ) lowers the objective for
+        ever. (`penalized` and `constrained` have an infimum that can be computed.)
+        """
+        z = self.objective.z
+        return not self.objective.attained and z.ridge == 0 and not np.isfinite(z.radius)
+
 
 def data_scale(coordinates: FloatArray, n_features: int) -> float:
     """s = √(‖X_c‖²_F/(nm)), 1 where all rows are equal.

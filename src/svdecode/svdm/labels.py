@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from svdecode._checks import FloatArray
 
 Labels = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -35,24 +37,29 @@ class Targets:
     classes: Labels
     multilabel: bool
 
-    def predict(self, scores: FloatArray) -> Labels:
-        """Labels that belong to scores.
 
-        Parameters
-        ----------
-        scores : array of shape (n, k)
-            Scores of new samples.
+def decide(scores: FloatArray, classes: Labels, *, multilabel: bool) -> Labels:
+    """Labels that belong to scores.
 
-        Returns
-        -------
-        array of shape (n,) or (n, k)
-            The class with the largest score (of two: by its sign), or an indicator.
-        """
-        if self.multilabel:
-            return (scores > 0).astype(np.intp)
-        if scores.shape[1] == 1:
-            return np.asarray(self.classes[(scores[:, 0] > 0).astype(np.intp)])
-        return np.asarray(self.classes[scores.argmax(axis=1)])
+    Parameters
+    ----------
+    scores : array of shape (n, k)
+        Scores of new samples.
+    classes : array
+        The classes.
+    multilabel : bool
+        Whether y was an indicator.
+
+    Returns
+    -------
+    array of shape (n,) or (n, k)
+        The class with the largest score (of two: by its sign), or an indicator.
+    """
+    if multilabel:
+        return (scores > 0).astype(np.intp)
+    if scores.shape[1] == 1:
+        return np.asarray(classes[(scores[:, 0] > 0).astype(np.intp)])
+    return np.asarray(classes[scores.argmax(axis=1)])
 
 
 def encode(y: Any, n_samples: int) -> Targets:
@@ -71,48 +78,95 @@ def encode(y: Any, n_samples: int) -> Targets:
     Targets
         The label matrix, and how to go back.
     """
+    y = read_labels(y, n_samples)
+    return _indicator(y) if y.ndim == 2 else _classes(y)
+
+
+def read_labels(y: Any, n_samples: int) -> Labels:
+    """Labels as an array with a row a sample; a single column becomes a vector.
+
+    Parameters
+    ----------
+    y : array, sparse indicator, series, frame or list
+        As `encode` takes it.
+    n_samples : int
+        Number of rows of X.
+
+    Returns
+    -------
+    array of shape (n,) or (n, k)
+        The same labels.
+    """
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None: y: found None, expected labels")
+    if sp.issparse(y):
+        y = y.toarray()
     y = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
     if y.ndim not in (1, 2) or len(y) != n_samples:
         raise ValueError(
             f"y: found an array of shape {y.shape}, expected one row for each of the {n_samples} of X"
         )
-    if y.ndim == 2 and y.shape[1] > 1:
-        return _indicator(y)
-    return _classes(y if y.ndim == 1 else column_or_1d(y, warn=True))
+    return np.asarray(y) if y.ndim == 2 and y.shape[1] > 1 else np.asarray(column_or_1d(y, warn=True))
 
 
-def _unknown(y: Labels) -> npt.NDArray[np.bool_]:
+def unknown(y: Labels) -> Mask:
+    """Where a label is not known: NaN, None, or pandas' NA.
+
+    Parameters
+    ----------
+    y : array
+        Labels of any type and shape.
+
+    Returns
+    -------
+    array of bool
+        Of the same shape.
+    """
     if y.dtype.kind == "f":
         return np.isnan(y)
     if y.dtype.kind == "O":
-        return np.array([value is None or value != value for value in y.tolist()], dtype=bool)
-    return np.zeros(len(y), dtype=bool)
+        missing = [
+            value is None or type(value).__name__ == "NAType" or value != value
+            for value in y.ravel().tolist()
+        ]
+        return np.array(missing, dtype=bool).reshape(y.shape)
+    return np.zeros(y.shape, dtype=bool)
+
+
+def _plain(known: Labels) -> Labels:
+    """Labels of one type as an array of that type; such as are mixed stay as they are."""
+    if known.dtype.kind != "O":
+        return known
+    values = known.tolist()
+    for kind in (str, (bool, np.bool_), (int, np.integer), (int, float, np.integer, np.floating)):
+        if values and all(isinstance(value, kind) for value in values):
+            return np.array(values)
+    return known
 
 
 def _classes(y: Labels) -> Targets:
-    unknown = _unknown(y)
-    known = y[~unknown]
+    off = unknown(y)
+    known = _plain(y[~off])
     if known.dtype.kind == "f" and not np.isfinite(known).all():
         raise ValueError("y: found infinity (Input y contains infinity), expected class labels")
-    if len(known) and known.dtype.kind == "O" and all(isinstance(value, str) for value in known.tolist()):
-        known = known.astype(str)
     if len(known):
-        check_classification_targets(known)
+        try:
+            check_classification_targets(known)
+        except ValueError as error:
+            raise ValueError(f"y: found no class labels ({error}), expected class labels") from None
     classes = np.unique(known)
     if len(classes) < 2:
         found = f"one class only ({classes[0]!r})" if len(classes) else "no known label"
         raise ValueError(f"y: found {found}, expected at least two classes")
     Y = np.zeros((len(y), 1 if len(classes) == 2 else len(classes)))
     columns = classes[1:] if len(classes) == 2 else classes
-    Y[~unknown] = np.where(known[:, None] == columns, 1.0, -1.0)
+    Y[~off] = np.where(known[:, None] == columns, 1.0, -1.0)
     return Targets(Y, classes, multilabel=False)
 
 
 def _indicator(y: Labels) -> Targets:
     try:
-        values = y.astype(np.float64)
+        values = np.where(unknown(y), np.nan, y).astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError("y: found a matrix that holds no numbers, expected an indicator in {0, 1}") from None
     known = ~np.isnan(values)
@@ -161,7 +215,12 @@ def hinge_weights(targets: Targets, sample_weight: Any, class_weight: Any) -> Fl
     elif class_weight is not None:
         weights *= _by_class(targets, class_weight)
     if not weights.any():
-        raise ValueError("sample_weight: found weights that switch off every label, expected a positive one")
+        name = (
+            "class_weight"
+            if sample_weight is None or np.any(given[(Y != 0).any(axis=1)])
+            else "sample_weight"
+        )
+        raise ValueError(f"{name}: found a weight of zero for every known label, expected a positive one")
     return weights
 
 
@@ -178,7 +237,11 @@ def _balance(Y: FloatArray, weights: FloatArray) -> FloatArray:
 def _by_class(targets: Targets, class_weight: Any) -> FloatArray:
     if not isinstance(class_weight, Mapping):
         raise ValueError(f"class_weight: found {class_weight!r}, expected None, 'balanced' or a dict")
-    factors = np.array([float(class_weight.get(c, 1.0)) for c in targets.classes.tolist()])
+    classes = targets.classes.tolist()
+    strange = [key for key in class_weight if key not in classes]
+    if strange and any(c not in class_weight for c in classes):  # a fold may lack a class
+        raise ValueError(f"class_weight: found {strange[0]!r}, expected classes among {classes}")
+    factors = np.array([float(class_weight.get(c, 1.0)) for c in classes])
     if (factors < 0).any() or not np.isfinite(factors).all():
         raise ValueError("class_weight: found a negative or infinite weight, expected finite ones ≥ 0")
     Y = targets.Y
@@ -188,3 +251,31 @@ def _by_class(targets: Targets, class_weight: Any) -> FloatArray:
         return np.asarray(np.where(Y > 0, factors[1], factors[0]))
     own = (Y > 0).argmax(axis=1)
     return np.repeat(factors[own][:, None], Y.shape[1], axis=1)
+
+
+def accuracy(y: Any, guess: Labels, sample_weight: Any = None) -> float:
+    """Share of rows with every known label right; rows without a known label do not count.
+
+    Parameters
+    ----------
+    y : array of shape (n,) or (n, k)
+        True labels, some of them perhaps unknown.
+    guess : array of the same shape
+        Predictions.
+    sample_weight : array of shape (n,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        The (weighted) share; NaN where no label is known.
+    """
+    y = read_labels(y, len(guess))
+    off = unknown(y)
+    right: Mask = off | np.asarray(guess == y)
+    known = ~off
+    if y.ndim == 2:
+        right, known = right.all(axis=1), known.any(axis=1)
+    weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    total = float(weights[known].sum())
+    return float(weights[known] @ right[known]) / total if total > 0 else float("nan")

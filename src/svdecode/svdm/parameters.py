@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,7 @@ def check_solving(model: Any, n_samples: int) -> Solving:
         check_choice(getattr(model, name), name, (True, False))
     check_choice(model.readout, "readout", ("joint", "refit"))
     check_kernel(model.kernel)
+    _check_kernel_params(model.kernel_params)
     if model.callback is not None and not callable(model.callback):
         raise ValueError(f"callback: found {model.callback!r}, expected a callable or None")
     return Solving(
@@ -68,6 +70,14 @@ def check_solving(model: Any, n_samples: int) -> Solving:
         check_count(model.n_init, "n_init"),
         model.callback,
     )
+
+
+def _check_kernel_params(params: Any) -> None:
+    names = ("gamma", "degree", "coef0")
+    if params is not None and not (isinstance(params, Mapping) and set(params) <= set(names)):
+        raise ValueError(
+            f"kernel_params: found {params!r}, expected a dict with keys among {', '.join(map(repr, names))}"
+        )
 
 
 def _check_init(init: Any, n_samples: int, n_components: int) -> Any:

@@ -6,6 +6,8 @@ a‖x − w₀ − zW‖² + z_ridge‖z‖², in the ball where the formulation
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from svdecode._checks import FloatArray
@@ -14,8 +16,8 @@ from svdecode.svdm.kernels.coordinates import free_coordinates
 from svdecode.svdm.objective import Factors, Objective
 
 
-def coordinates(objective: Objective, factors: Factors, inner: FloatArray) -> FloatArray:
-    """Coordinates of samples whose labels are not known.
+def reader(objective: Objective, factors: Factors) -> dict[str, Any]:
+    """What reading new samples takes of a fit, in plain numbers (a stored model needs no type for it).
 
     Parameters
     ----------
@@ -23,37 +25,50 @@ def coordinates(objective: Objective, factors: Factors, inner: FloatArray) -> Fl
         The fitted formulation.
     factors : Factors
         The fit.
+
+    Returns
+    -------
+    dict
+        "weight": a; "quadratic": A = aWWᵀ + z_ridge I; "radius": of the ball that confines z, or infinite.
+    """
+    a = float(objective.reconstruction.weight)
+    A = a * (factors.W @ factors.W.T) + objective.z.ridge * np.eye(len(factors.W))
+    return {"weight": a, "quadratic": A, "radius": float(objective.z.radius)}
+
+
+def coordinates(reader: dict[str, Any], inner: FloatArray) -> FloatArray:
+    """Coordinates of samples whose labels are not known.
+
+    Parameters
+    ----------
+    reader : dict
+        Made by `reader`.
     inner : array of shape (n_new, l)
         Inner products (x − w₀)Wᵀ of the new samples with the basis images.
 
     Returns
     -------
     array of shape (n_new, l)
-        z* of each.
+        z* = argmin zAzᵀ − 2a·inner·zᵀ of each.
     """
-    a = objective.reconstruction.weight
-    A = a * (factors.W @ factors.W.T) + objective.z.ridge * np.eye(len(factors.W))
-    return np.asarray(free_coordinates(np.ascontiguousarray(a * inner), A, objective.z.radius))
+    C = np.ascontiguousarray(reader["weight"] * inner)
+    return np.asarray(free_coordinates(C, reader["quadratic"], reader["radius"]))
 
 
-def linear_map(objective: Objective, factors: Factors) -> FloatArray:
-    """The l × l matrix M with z* = M (x − w₀)Wᵀ, exact where no ball confines z*.
+def linear_map(reader: dict[str, Any]) -> FloatArray:
+    """The l × l matrix M with z* = inner @ M, exact where no ball confines z*.
 
     Parameters
     ----------
-    objective : Objective
-        The fitted formulation.
-    factors : Factors
-        The fit.
+    reader : dict
+        Made by `reader`.
 
     Returns
     -------
     array of shape (l, l)
-        M, transposed: z* = inner @ M.
+        M = a A⁻¹, or with the pseudo-inverse where A is singular.
     """
-    a = objective.reconstruction.weight
-    A = a * (factors.W @ factors.W.T) + objective.z.ridge * np.eye(len(factors.W))
-    return np.asarray(free_coordinates(a * np.eye(len(A)), A, np.inf))
+    return coordinates({**reader, "radius": float("inf")}, np.eye(len(reader["quadratic"])))
 
 
 def refit(objective: Objective, factors: Factors) -> Factors:
@@ -74,7 +89,7 @@ def refit(objective: Objective, factors: Factors) -> Factors:
     Factors
         With other Θ and bias.
     """
-    Z = coordinates(objective, factors, (objective.X - factors.mean) @ factors.W.T)
+    Z = coordinates(reader(objective, factors), (objective.X - factors.mean) @ factors.W.T)
     Theta, bias = factors.Theta.copy(), factors.bias.copy()
     Lam = np.zeros(objective.Y.shape)
     discriminant_step(objective.Y, objective.hinge.weights, objective.numbers(), Z, Theta, bias, Lam)

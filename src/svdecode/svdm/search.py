@@ -2,57 +2,30 @@
 
 from __future__ import annotations
 
-import time
+import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.model_selection import LeaveOneGroupOut, check_cv
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from svdecode._checks import (
-    FloatArray,
-    IntArray,
-    check_choice,
-    check_count,
-    check_frame,
-    check_groups,
-    check_number,
-)
+from svdecode._checks import FloatArray, check_choice, read_samples
 from svdecode.reduction import SharedGram
 from svdecode.svdm.batch import Batch, run_batch
+from svdecode.svdm.candidates import Folds, make_candidates, make_folds, sizes_of, tabulate
+from svdecode.svdm.common import KernelClassifier
 from svdecode.svdm.estimator import SVDMClassifier
 from svdecode.svdm.fitting import Weights
-from svdecode.svdm.labels import Labels, encode
+from svdecode.svdm.labels import Labels, accuracy, decide, encode, read_labels
 from svdecode.svdm.parameters import check_solving, check_weights
 
-#: grids that are searched when none is given
-SHRINKAGES = (0.01, 0.03, 0.1, 0.3, 1.0)
-HINGE_WEIGHTS = (1e2, 1e3, 1e4, 1e5)
-#: which weights a formulation has
-SEARCHED = {
-    "balanced": ("shrinkage",),
-    "penalized": ("shrinkage",),
-    "constrained": ("hinge_weight",),
-    "boxed": ("hinge_weight",),
-    "svm": ("shrinkage", "hinge_weight"),
-}
 
-
-def _is_refitted(search: Any) -> bool:
-    if not hasattr(search, "best_estimator_"):
-        raise AttributeError(
-            "refit=False: there is no fitted classifier, only `best_params_` and `cv_results_`"
-        )
-    return True
-
-
-class SVDMClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class SVDMClassifierCV(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelClassifier, MetaEstimatorMixin, BaseEstimator
+):
     """Support Vector Decomposition Machine with its dimension and weights chosen by cross-validation.
 
     All folds share one Gram matrix: the data are read once, however large the grid is. Each cell is
@@ -67,15 +40,56 @@ class SVDMClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     hinge_weights : iterable of float, optional
         Values of `hinge_weight` to try; (1e2, 1e3, 1e4, 1e5) where the formulation has it.
     cv : int, splitter or iterable, optional
-        How to split. With `groups` given the default leaves one group out at a time, else it is
-        stratified five-fold.
+        How to split. With `groups` given the default leaves one group out at a time, and an integer
+        keeps groups together; without, the default is stratified five-fold.
     refit : bool, default True
         Fit the best combination on all samples.
     n_jobs : int, optional
         Threads for the folds, as in joblib.
-    formulation, margin, reconstruction_weight, ridge, basis_norm, scale, kernel, kernel_params, \
-init, n_init, solver, rebalance, stopping, tol, max_iter, readout, class_weight, random_state, callback
-        As for `SVDMClassifier`, the same for all fits.
+    formulation : {"balanced", "penalized", "constrained", "boxed", "svm"}, default "balanced"
+        Which objective. "constrained": Pereira & Gordon 2006, "penalized": their new formulation,
+        "boxed" and "svm": Xi 2007, Parts I and V, "balanced": ours, with a penalty on each block, so
+        that minimizers exist and can be certified.
+    margin : float, default 1.0
+        Margin below which the hinge counts (μ).
+    reconstruction_weight : float, default 1.0
+        Weight of the reconstruction in "balanced" and "penalized".
+    ridge : float, default 0.0
+        Ridge on the basis W, in units of ZᵀZ (2006, §2.4.1), in every formulation.
+    basis_norm : {"unit", "at_most_one", "free"}, default "unit"
+        Rows of W in "boxed" and "svm". Only unit rows make these well posed.
+    scale : bool, default True
+        Divide the centered data by their root mean square, so that weights mean the same on any data.
+    kernel : {"linear", "rbf", "polynomial", "precomputed"} or callable, default "linear"
+        Inner product between samples. With another than "linear" there are no feature-space results.
+    kernel_params : dict, optional
+        `gamma`, `degree` and `coef0` of the kernel.
+    init : {"svd", "random"} or array of shape (n_samples, n_components), default "svd"
+        Coordinates to start from; an array has the columns of the largest `n_components`.
+    n_init : int, default 1
+        Number of starts, of which the best is kept; those after the first are random.
+    solver : {"auto", "splitting", "alternating"}, default "auto"
+        "alternating" is the papers' block-by-block minimization, which can stop where it should not;
+        "splitting" reaches stationary points. "auto" is "alternating" for `stopping="decrease"`, else
+        "splitting" where it applies.
+    rebalance : bool, default True
+        Let alternation re-balance the factors of "balanced" after each sweep.
+    stopping : {"stationary", "decrease"}, default "stationary"
+        Stop where the residual of the optimality conditions is at most `tol`, or, the papers' rule,
+        where an iteration lowers the objective by less than the share `tol` (theirs are 1e-3 and 1e-4).
+    tol : float, default 1e-6
+        See `stopping`.
+    max_iter : int, default 1000
+        Iterations at most; a fit that stops there warns.
+    readout : {"joint", "refit"}, default "joint"
+        Classify by the discriminants of the fit, or by discriminants fitted anew on the training
+        samples' label-free coordinates.
+    class_weight : {None, "balanced"} or dict, default None
+        Weight of each class's hinges; "balanced" gives both signs of each problem the same total.
+    random_state : int, Generator-like or None, default None
+        Seed of random starts.
+    callback : callable, optional
+        Called after each iteration with its number, the objective and the optimality residual.
 
     Attributes
     ----------
@@ -92,6 +106,8 @@ init, n_init, solver, rebalance, stopping, tol, max_iter, readout, class_weight,
         In the layout of `GridSearchCV`.
     n_splits_ : int
         Number of folds.
+    n_iter_ : int
+        Iterations of `best_estimator_`.
     classes_ : array
         Class labels.
 
@@ -184,141 +200,85 @@ init, n_init, solver, rebalance, stopping, tol, max_iter, readout, class_weight,
         SVDMClassifierCV
             The fitted object.
         """
-        candidates = self._candidates()
+        sizes = sizes_of(self.n_components)
+        fixed = check_weights(SVDMClassifier(sizes[-1], **self._fixed()))
+        candidates = make_candidates(fixed, sizes, self.shrinkages, self.hinge_weights)
         check_choice(self.refit, "refit", (True, False))
-        check_frame(X)
-        X = validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            ensure_min_samples=2,
-        )
+        X = read_samples(self, X, minimum=2)
         n, m = X.shape
+        solving = check_solving(self._model(candidates[-1]), n)
         targets = encode(y, n)
-        y = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
-        y = y.ravel() if not targets.multilabel else y
-        folds = self._folds(X, y, groups)
-        model = self._model(candidates[0])
-        linear = isinstance(self.kernel, str) and self.kernel == "linear"
+        y = read_labels(y, n)
+        folds = make_folds(self.cv, targets, groups)
         batch = Batch(
             SharedGram(X, self.kernel, **(self.kernel_params or {})),
             y,
-            m if linear else 1,
-            check_solving(model, n),
+            m if self._is_linear else 1,
+            solving,
             bool(self.scale),
             (self.readout,),
             None,
             self.class_weight,
             int(check_random_state(self.random_state).randint(2**31)),
         )
-        accuracy, seconds = self._accuracies(batch, folds, candidates, y)
-        self._set_results(accuracy, seconds, candidates)
+        self._set_results(batch, folds, candidates)
         self.classes_, self.n_splits_ = targets.classes, len(folds)
         if self.refit:
             self.best_estimator_ = self._model(candidates[self.best_index_]).fit(X, y)
+            self.n_iter_ = self.best_estimator_.n_iter_
         return self
 
-    def _candidates(self) -> list[Weights]:
-        """All combinations, the simplest first: of equals the first is chosen."""
-        sizes = sorted({check_count(l, "n_components") for l in _listed(self.n_components, "n_components")})
-        probe = check_weights(SVDMClassifier(sizes[0], **self._fixed()))
-        searched = SEARCHED[probe.formulation]
-        grids = {
-            "shrinkage": self._grid("shrinkages", SHRINKAGES, "shrinkage" in searched, reverse=True),
-            "hinge_weight": self._grid(
-                "hinge_weights", HINGE_WEIGHTS, "hinge_weight" in searched, reverse=False
-            ),
-        }
-        return [
-            replace(probe, n_components=l, shrinkage=s, hinge_weight=h)
-            for l in sizes
-            for s in grids["shrinkage"]
-            for h in grids["hinge_weight"]
-        ]
-
-    def _grid(self, name: str, usual: tuple[float, ...], is_used: bool, *, reverse: bool) -> list[float]:
-        given = getattr(self, name)
-        if not is_used:
-            if given is not None:
-                raise ValueError(
-                    f"{name}: found {given!r}, expected None ({self.formulation!r} has no such weight)"
-                )
-            return [1.0]
-        values = usual if given is None else _listed(given, name)
-        return sorted({check_number(v, name, positive=name == "shrinkages") for v in values}, reverse=reverse)
-
     def _fixed(self) -> dict[str, Any]:
-        names = SVDMClassifier._get_param_names()
+        searched = ("n_components", "shrinkage", "hinge_weight")
         return {
-            name: getattr(self, name)
-            for name in names
-            if name not in ("n_components", "shrinkage", "hinge_weight")
+            name: getattr(self, name) for name in SVDMClassifier._get_param_names() if name not in searched
         }
 
     def _model(self, weights: Weights) -> SVDMClassifier:
-        return SVDMClassifier(
-            weights.n_components,
-            shrinkage=weights.shrinkage,
-            hinge_weight=weights.hinge_weight,
-            **self._fixed(),
-        )
+        l, fixed = weights.n_components, self._fixed()
+        if not isinstance(self.init, str) and l < max(sizes_of(self.n_components)):
+            fixed["init"] = np.asarray(self.init)[:, :l]
+        return SVDMClassifier(l, shrinkage=weights.shrinkage, hinge_weight=weights.hinge_weight, **fixed)
 
-    def _folds(self, X: Any, y: Labels, groups: Any) -> list[tuple[IntArray, IntArray]]:
-        if groups is not None:
-            groups = check_groups(groups, X.shape[0])
-            if self.cv is None and groups.max() == 0:
-                raise ValueError("groups: found one group only, expected at least two")
-        cv = (
-            LeaveOneGroupOut()
-            if self.cv is None and groups is not None
-            else check_cv(self.cv, y, classifier=True)
-        )
-        return [(np.asarray(a), np.asarray(b)) for a, b in cv.split(np.zeros(len(y)), y, groups)]
-
-    def _accuracies(
-        self, batch: Batch, folds: list[tuple[IntArray, IntArray]], candidates: list[Weights], y: Labels
-    ) -> tuple[FloatArray, FloatArray]:
-        accuracy = np.zeros((len(candidates), len(folds)))
-        seconds = np.zeros_like(accuracy)
-        last = time.perf_counter()
+    def _set_results(self, batch: Batch, folds: Folds, candidates: list[Weights]) -> None:
+        accuracies = np.full((len(candidates), len(folds)), np.nan)
+        seconds = np.zeros((2, *accuracies.shape))
+        open_ends = 0
         for cell in run_batch(batch, folds, candidates, n_jobs=self.n_jobs):
-            truth = y[folds[cell.fold][1]]
-            guess = cell.targets.predict(cell.scores[self.readout])
-            right = (guess == truth).all(axis=1) if truth.ndim == 2 else guess == truth
-            known = np.array(
-                [value == value and value is not None for value in truth.reshape(len(truth), -1)[:, 0]]
+            targets, scores = cell.targets, cell.scores[self.readout]
+            guess = decide(scores, targets.classes, multilabel=targets.multilabel)
+            place = cell.candidate, cell.fold
+            accuracies[place] = accuracy(batch.y[folds[cell.fold][1]], guess)
+            seconds[:, *place] = cell.seconds
+            open_ends += not cell.fit.result.converged
+        if np.isnan(accuracies).all():
+            raise ValueError(
+                "y: found no known label among the test rows, expected some in one fold at least"
             )
-            accuracy[cell.candidate, cell.fold] = right[known].mean() if known.any() else np.nan
-            now = time.perf_counter()
-            seconds[cell.candidate, cell.fold], last = now - last, now
-        return accuracy, seconds
+        if open_ends:
+            warnings.warn(
+                f"{open_ends} of the {accuracies.size} fits did not converge: raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.cv_results_ = tabulate(candidates, accuracies, seconds)
+        self.best_index_ = int(np.argmax(self.cv_results_["mean_test_score"]))
+        self.best_params_: dict[str, Any] = self.cv_results_["params"][self.best_index_]
+        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
 
-    def _set_results(self, accuracy: FloatArray, seconds: FloatArray, candidates: list[Weights]) -> None:
-        mean = np.nanmean(accuracy, axis=1)
-        params = [
-            {"n_components": c.n_components} | {name: getattr(c, name) for name in SEARCHED[c.formulation]}
-            for c in candidates
-        ]
-        self.cv_results_: dict[str, Any] = {
-            "mean_fit_time": seconds.mean(axis=1),
-            "std_fit_time": seconds.std(axis=1),
-            **{
-                f"param_{name}": np.ma.MaskedArray([p[name] for p in params], mask=False)
-                for name in params[0]
-            },
-            "params": params,
-            **{f"split{i}_test_score": accuracy[:, i] for i in range(accuracy.shape[1])},
-            "mean_test_score": mean,
-            "std_test_score": np.nanstd(accuracy, axis=1),
-            "rank_test_score": rankdata(-mean, method="min").astype(np.int32),
-        }
-        self.best_index_ = int(np.argmax(mean))
-        self.best_params_ = params[self.best_index_]
-        self.best_score_ = float(mean[self.best_index_])
+    @property
+    def _best(self) -> SVDMClassifier:
+        check_is_fitted(self, "cv_results_")
+        if not hasattr(self, "best_estimator_"):
+            raise NotFittedError(
+                "refit=False: there is no fitted classifier, only best_params_ and cv_results_"
+            )
+        return self.best_estimator_
 
-    @available_if(_is_refitted)
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._best.n_components)
+
     def predict(self, X: Any) -> Labels:
         """Labels of samples, by the best combination.
 
@@ -332,10 +292,8 @@ init, n_init, solver, rebalance, stopping, tol, max_iter, readout, class_weight,
         array of shape (n_samples,) or (n_samples, k)
             Classes, or a multi-label indicator.
         """
-        check_is_fitted(self)
-        return self.best_estimator_.predict(X)
+        return self._best.predict(X)
 
-    @available_if(_is_refitted)
     def decision_function(self, X: Any) -> FloatArray:
         """Scores of samples, by the best combination.
 
@@ -349,10 +307,8 @@ init, n_init, solver, rebalance, stopping, tol, max_iter, readout, class_weight,
         array of shape (n_samples,) or (n_samples, k)
             As `SVDMClassifier.decision_function` gives them.
         """
-        check_is_fitted(self)
-        return self.best_estimator_.decision_function(X)
+        return self._best.decision_function(X)
 
-    @available_if(_is_refitted)
     def transform(self, X: Any) -> FloatArray:
         """Coordinates of samples, by the best combination.
 
@@ -366,22 +322,4 @@ init, n_init, solver, rebalance, stopping, tol, max_iter, readout, class_weight,
         array of shape (n_samples, n_components)
             As `SVDMClassifier.transform` gives them.
         """
-        check_is_fitted(self)
-        return self.best_estimator_.transform(X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        tags.classifier_tags.multi_label = True
-        return tags
-
-
-def _listed(values: Any, name: str) -> list[Any]:
-    """An iterable parameter as a list that is not empty; a single number counts as one value."""
-    if isinstance(values, str) or values is None:
-        raise ValueError(f"{name}: found {values!r}, expected values to try")
-    out = [values] if np.ndim(values) == 0 and not isinstance(values, Iterable) else list(values)
-    if not out:
-        raise ValueError(f"{name}: found no value, expected at least one to try")
-    return out
+        return self._best.transform(X)

@@ -1,0 +1,82 @@
+"""What SVDMClassifier and SVDMClassifierCV share as scikit-learn estimators."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from svdecode.svdm.fitting import Fit, Weights
+from svdecode.svdm.labels import accuracy
+
+#: types of a fitted classifier with another kernel than "linear" that skops asks to be trusted; with
+#: "linear" there are none
+TRUSTED_TYPES = (
+    "svdecode.reduction.core.Reduction",
+    "svdecode.reduction.kernels.KernelRows",
+    "svdecode.reduction.rows.LinearRows",
+)
+
+
+class KernelClassifier(ClassifierMixin):
+    """A classifier with a `kernel` that takes labels of all kinds, unknown ones too."""
+
+    kernel: Any
+
+    @property
+    def _is_linear(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "linear"
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            New samples.
+        y : array of shape (n_samples,) or (n_samples, k)
+            Their labels; rows of which none is known do not count.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples.
+
+        Returns
+        -------
+        float
+            Share of samples with the right class; of a multi-label y with all known labels right.
+        """
+        return accuracy(y, self.predict(X), sample_weight)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def warn_of(fit: Fit, weights: Weights) -> None:
+    """Say what is weak about a fit, to the caller of `SVDMClassifier.fit`.
+
+    Parameters
+    ----------
+    fit : Fit
+        The fit.
+    weights : Weights
+        What was asked for.
+    """
+    if fit.is_unheld:
+        warnings.warn(
+            f"formulation={weights.formulation!r} with basis_norm={weights.basis_norm!r} has no minimizer: "
+            "nothing holds Z while W or Θ shrink; start and stopping rule define the result",
+            UserWarning,
+            stacklevel=3,
+        )
+    if not fit.result.converged:
+        warnings.warn(
+            f"the fit did not converge: {fit.result.message} ({fit.result.n_iter} iterations, optimality "
+            f"residual {fit.result.stationarity:.1e}). Raise max_iter or tol, or use solver='splitting'",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
