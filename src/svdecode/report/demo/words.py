@@ -9,6 +9,9 @@ import numpy as np
 from svdecode.report.demo.analysis import CLASSIFIER_STRIDE, N_CHOICES, N_TRAINING_RUNS, Demo
 from svdecode.report.demo.found import HALVES, Found, percent, points, text
 
+#: names of the data set that are no words
+PLAIN_NAMES = {"scrambledpix": "scrambled pictures"}
+
 
 def lead(found: Found) -> str:
     """First paragraph, for a reader who has heard of none of this."""
@@ -28,10 +31,11 @@ def data(demo: Demo) -> list[str]:
     """What a sample is, and which samples are new."""
     dataset, example = demo.dataset, demo.example
     n_runs = len(np.unique(example.new_runs)) + len(example.training_runs)
+    names = ", ".join(PLAIN_NAMES.get(str(name), str(name)) for name in dataset.classes)
     return [
         text(
             f"""One person saw pictures of {len(dataset.classes)} categories
-            ({", ".join(map(str, dataset.classes))}) in a scanner, in {n_runs} runs with one block of each
+            ({names}) in a scanner, in {n_runs} runs with one block of each
             category. A sample, on this page, is the mean of the volumes of one block at {dataset.n_features}
             voxels of one slice of the brain: {dataset.n_samples} samples of {dataset.n_features} numbers
             each."""
