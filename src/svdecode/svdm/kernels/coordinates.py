@@ -131,8 +131,13 @@ def _guess(table, count, d, radius, lowest):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _on_ball(table, face, M, step, count, d, radius):  # type: ignore[no-untyped-def]
-    """Find ν with ‖z(ν)‖ = radius, or the lowest where that is inside; whether it was found."""
+def _by_multipliers(table, face, M, step, count, d, radius):  # type: ignore[no-untyped-def]
+    """Solve one sample by λ alone, or λ and the ν with ‖z(ν)‖ = radius, the lowest if that is inside.
+
+    Whether it was solved.
+    """
+    if not np.isfinite(radius):
+        return ascend(table, face, M, step, count)
     lowest, highest = _bounds(table, count, d, radius)
     nu = min(_guess(table, count, d, radius, lowest), highest)
     low, high, size, failures, z = lowest, highest, 0.0, 0, table.shape[0] - Z_LINE
@@ -195,7 +200,7 @@ def _write(table, T, theta, lam, free):  # type: ignore[no-untyped-def]
 
 @kernel
 def z_step(C, A, B, b, Y, Hw, margin, radius, Lam_warm):  # type: ignore[no-untyped-def]
-    """Minimize z_iᵀAz_i − 2c_iᵀz_i + Σ_j Hw_ij max(margin − Y_ij (z_iᵀB_j + b_j), 0), ‖z_i‖ ≤ radius, for all i.
+    """Minimize zᵀAz − 2c_iᵀz + Σ_j Hw_ij max(margin − Y_ij (zᵀB_j + b_j), 0) over ‖z‖ ≤ radius for all i.
 
     Pereira & Gordon 2006, §2.4.3 (ball); the new formulation, §2 (ridge in A); Xi 2007, §2.1.3 and
     Part V (free). z_i = (A + ν_iI)⁻¹(c_i + ½B(λ_i∘y_i)), so that 2((A + ν_iI)z_i − c_i) = B(λ_i∘y_i)
@@ -250,11 +255,7 @@ def z_step(C, A, B, b, Y, Hw, margin, radius, Lam_warm):  # type: ignore[no-unty
     g = np.zeros(l)
     for i in range(Z.shape[0]):
         count = _load(table, i, Z, rows, lifts, b, Y, Hw, margin, Lam)
-        if free:
-            ok = ascend(table, face, M, step, count)
-        else:
-            ok = _on_ball(table, face, M, step, count, d, radius)
-        if not ok:
+        if not _by_multipliers(table, face, M, step, count, d, radius):
             design, m, h = _problem(table, count, d, inside, free)
             for p in range(l):
                 g[p] = 0.0 if free else 2.0 * Z[i, p]
@@ -287,6 +288,6 @@ def free_coordinates(C, A, radius):  # type: ignore[no-untyped-def]
     off, face, step = np.empty((Z.shape[0], 0)), np.empty(0, dtype=np.int64), np.empty(0)
     for i in range(Z.shape[0]):
         _load(table, i, Z, none, none, step, off, off, 1.0, off)
-        _on_ball(table, face, none, step, 0, d, radius)
+        _by_multipliers(table, face, none, step, 0, d, radius)
         _store(table, i, off, off, Z, off)
     return np.dot(Z, transposed(T))

@@ -39,6 +39,8 @@ def frame(A, scales):  # type: ignore[no-untyped-def]
         for q in range(p + 1):
             S[p, q] = D[p] * A[p, q] * D[q]
             S[q, p] = S[p, q]
+    if not np.isfinite(np.sum(S)):  # eigh would raise
+        return np.full(l, np.nan), np.full((l, l), np.nan)
     d, V = np.linalg.eigh(S)
     for q in range(l):
         if d[q] <= RANK * l * d[l - 1]:

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from svdecode.svdm.kernels.interior import BALL, NONE, interior_point
+from svdecode.svdm.kernels.bounds import BALL, NONE
+from svdecode.svdm.kernels.interior import interior_point
 from svdecode.svdm.kernels.linalg import kernel
 
 MAX_ITER = 200

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from svdecode.svdm.kernels.interior import FLOOR, NONE, _weighted_square, interior_point
+from svdecode.svdm.kernels.bounds import FLOOR, NONE, weighted_square
+from svdecode.svdm.kernels.interior import interior_point
 from svdecode.svdm.kernels.linalg import kernel, vecmat
 
 SWEEPS = 20  # of coordinate descent before the interior point takes over
@@ -126,7 +127,7 @@ def _relative_gap(A, y, c, margin, H, theta, lam):  # type: ignore[no-untyped-de
             value += hinge
             gap += hinge - lam[i] * slack
             total += c[i]
-    value += 0.5 * _weighted_square(H, theta)
+    value += 0.5 * weighted_square(H, theta)
     return gap / max(value, FLOOR * margin * total)
 
 
@@ -177,7 +178,7 @@ def hinge_coordinate_descent(A, y, c, margin, H, lam, max_sweeps, tol):  # type:
         if y[i] != 0.0 and c[i] > 0.0:
             order[n_on] = i
             n_on += 1
-            curvature[i] = _weighted_square(H_inv, A[i])
+            curvature[i] = weighted_square(H_inv, A[i])
     theta = _from_multipliers(A, y, H_inv, lam)
     state = np.uint64(1)
     for sweep in range(max_sweeps):
