@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from svdecode._checks import FloatArray, IntArray
 from svdecode.reduction import SharedGram
-from svdecode.svdm.fitting import Fit, Solving, Weights, data_scale, make_objective, solve
+from svdecode.svdm.fitting import Fit, Solving, Weights, all_rows_equal, data_scale, make_objective, solve
 from svdecode.svdm.labels import Labels, Targets, encode, hinge_weights
 from svdecode.svdm.objective import Factors, Objective
 from svdecode.svdm.reading import coordinates, reader, refit
@@ -133,7 +133,7 @@ def _run_fold(
     sample_weight = None if batch.sample_weight is None else np.asarray(batch.sample_weight)[train]
     entries = hinge_weights(targets, sample_weight, batch.class_weight)
     reduction = batch.shared.reduce(train)
-    if not reduction.coordinates.any():
+    if all_rows_equal(reduction):
         raise ValueError(f"X: found rows that are all equal in fold {number}, expected samples that differ")
     scale = data_scale(reduction.coordinates, batch.n_features) if batch.scale else 1.0
     new = reduction.transform_rows(test) / scale

@@ -15,7 +15,7 @@ from svdecode.reduction import Reduction, reduce_rows
 from svdecode.svdm.common import KernelClassifier, warn_of
 from svdecode.svdm.compiling import announce_compilation
 from svdecode.svdm.convex import optimality_gap
-from svdecode.svdm.fitting import Fit, data_scale, make_objective, solve
+from svdecode.svdm.fitting import Fit, all_rows_equal, data_scale, make_objective, solve
 from svdecode.svdm.labels import Labels, Targets, decide, encode, hinge_weights
 from svdecode.svdm.parameters import check_solving, check_weights
 from svdecode.svdm.reading import coordinates, linear_map, reader, refit
@@ -219,7 +219,7 @@ class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelCl
         targets = encode(y, n)
         entry_weights = hinge_weights(targets, sample_weight, self.class_weight)
         reduction = reduce_rows(X, kernel=self.kernel, **(self.kernel_params or {}))
-        if not reduction.coordinates.any():
+        if all_rows_equal(reduction):
             raise ValueError("X: found rows that are all equal, expected samples that differ")
         n_features = m if self._is_linear else 1
         scale = data_scale(reduction.coordinates, n_features) if self.scale else 1.0

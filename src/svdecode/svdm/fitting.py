@@ -105,6 +105,25 @@ def data_scale(coordinates: FloatArray, n_features: int) -> float:
     return float(np.sqrt(square)) if square > 0 else 1.0
 
 
+def all_rows_equal(reduction: Reduction) -> bool:
+    """Tell whether there is nothing to decompose: what is left by the mean is rounding error at most.
+
+    Parameters
+    ----------
+    reduction : Reduction
+        Of the training rows.
+
+    Returns
+    -------
+    bool
+        True where all rows are the same.
+    """
+    L = reduction.coordinates
+    # a Gram matrix has shed its rounding errors; n ≥ m features stand as they are
+    noise = 4 * np.finfo(float).eps * np.abs(reduction.mean).max() if reduction.dual is None else 0.0
+    return float(np.abs(L).max(initial=0.0)) <= noise
+
+
 def make_objective(
     reduction: Reduction,
     targets: Targets,

@@ -152,11 +152,11 @@ def _classes(y: Labels) -> Targets:
     if len(known):
         try:
             check_classification_targets(known)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise ValueError(f"y: found no class labels ({error}), expected class labels") from None
     classes = np.unique(known)
     if len(classes) < 2:
-        found = f"one class only ({classes[0]!r})" if len(classes) else "no known label"
+        found = f"one class only ({classes.tolist()[0]!r})" if len(classes) else "no known label"
         raise ValueError(f"y: found {found}, expected at least two classes")
     Y = np.zeros((len(y), 1 if len(classes) == 2 else len(classes)))
     columns = classes[1:] if len(classes) == 2 else classes
@@ -272,10 +272,8 @@ def accuracy(y: Any, guess: Labels, sample_weight: Any = None) -> float:
     """
     y = read_labels(y, len(guess))
     off = unknown(y)
-    right: Mask = off | np.asarray(guess == y)
-    known = ~off
-    if y.ndim == 2:
-        right, known = right.all(axis=1), known.any(axis=1)
+    right = np.logical_or(off, guess == y).reshape(len(y), -1).all(axis=1)
+    known = (~off).reshape(len(y), -1).any(axis=1)
     weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     total = float(weights[known].sum())
     return float(weights[known] @ right[known]) / total if total > 0 else float("nan")
