@@ -270,10 +270,9 @@ class GenSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
 def _with_zeros(values: FloatArray, n_components: int, axis: int = -1) -> FloatArray:
     """Values of the first components, and zeros for spare ones above the rank."""
-    values = values[..., :n_components] if axis == -1 else values[:n_components]
     spare = n_components - values.shape[axis]
-    if spare == 0:
-        return np.array(values)
+    if spare <= 0:  # a copy only of a part, so that the whole can go
+        return values if spare == 0 else np.array(values[..., :n_components])
     widths = [(0, 0)] * values.ndim
     widths[axis] = (0, spare)
     return np.pad(values, widths)

@@ -102,46 +102,35 @@ def _strip(
 ) -> tuple[FloatArray, int]:
     """Take from each block's samples what the samples outside it do not span."""
     Z = Q.copy()
-    n_stripped = 0
-    inverse = singular_values[-1:] / singular_values  # at most 1, whatever the scale of the data
-    for block, E in zip(blocks, _own_directions(spanned, blocks, tolerance), strict=True):
+    r = len(singular_values)
+    inverse = singular_values[-1:] / singular_values  # Λ⁻¹ but for a factor, so that nothing overflows
+    alone = np.array([block[0] for block in blocks if len(block) == 1], dtype=np.intp)
+    own = alone[_own_samples(spanned, tolerance)[alone]]  # for these E = 1
+    N = spanned[own, :r] * inverse
+    N /= np.linalg.norm(N, axis=1, keepdims=True)
+    Z[own] -= N * np.einsum("ij,ij->i", Q[own], N)[:, None]
+    n_stripped = len(own)
+    for block in (block for block in blocks if len(block) > 1):
+        E = _own_combinations(spanned, block, tolerance)
         if E.shape[1] == 0:
             continue
         n_stripped += 1
-        F = spanned[block].T @ E
-        N = F[: len(singular_values)] * inverse[:, None]  # N = Λ⁻¹ V_bᵀ E, up to a factor
-        basis = _orthonormal(N)
+        N = (spanned[block, :r].T @ E) * inverse[:, None]  # N = Λ⁻¹ V_bᵀ E
+        # its rows grow as the singular values fall: the largest first, and pivots, keep the digits
+        basis = qr(N[::-1], mode="economic", pivoting=True)[0][::-1]
         Z[block] -= (Z[block] @ basis) @ basis.T
     return Z, n_stripped
 
 
-def _orthonormal(N: FloatArray) -> FloatArray:
-    """Orthonormal columns that span those of N, whose rows grow as the singular values fall."""
-    if N.shape[1] == 1:
-        return np.asarray(N / np.linalg.norm(N))
-    # the largest rows first, and pivots, keep the digits
-    return np.asarray(qr(N[::-1], mode="economic", pivoting=True)[0][::-1])
+def _own_samples(spanned: FloatArray, tolerance: float) -> np.ndarray:
+    """Which samples have leverage 1.
 
-
-def _own_directions(spanned: FloatArray, blocks: list[IntArray], tolerance: float) -> list[FloatArray]:
-    """E for each block: combinations of its samples that lie in the span of `spanned` (leverage 1).
-
-    1 − leverage is the square of what such a combination misses of the span. Rounding hides it below
-    1e-15, that is misses below 3e-8; so where a leverage is near 1 the miss itself is computed.
+    1 − leverage is the square of what a sample misses of the span. Rounding hides it below 1e-15,
+    that is misses below 3e-8; so where a leverage is near 1 the miss itself is computed.
     """
     n, r = spanned.shape
     if r == n:  # everything is spanned
-        return [np.eye(len(block)) for block in blocks]
-    own = _own_samples(spanned, tolerance)
-    return [
-        np.ones((1, int(own[block[0]]))) if len(block) == 1 else _own_combinations(spanned, block, tolerance)
-        for block in blocks
-    ]
-
-
-def _own_samples(spanned: FloatArray, tolerance: float) -> np.ndarray:
-    """Which samples have leverage 1."""
-    n = len(spanned)
+        return np.ones(n, dtype=bool)
     own = np.zeros(n, dtype=bool)
     suspects = np.flatnonzero(np.einsum("ij,ij->i", spanned, spanned) >= 1 - SUSPICION)
     for start in range(0, len(suspects), CHUNK):
@@ -153,7 +142,9 @@ def _own_samples(spanned: FloatArray, tolerance: float) -> np.ndarray:
 
 
 def _own_combinations(spanned: FloatArray, block: IntArray, tolerance: float) -> FloatArray:
-    """Combinations of a block's samples that have leverage 1, as orthonormal columns."""
+    """E: combinations of a block's samples that have leverage 1, as orthonormal columns."""
+    if spanned.shape[0] == spanned.shape[1]:  # everything is spanned
+        return np.eye(len(block))
     leverages, E = np.linalg.eigh(spanned[block] @ spanned[block].T)
     E = E[:, leverages >= 1 - SUSPICION]
     if E.shape[1] == 0:
