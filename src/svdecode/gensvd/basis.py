@@ -15,6 +15,8 @@ from svdecode.reduction.rows import LinearRows
 
 #: with all singular values above this share of the largest, a Gram matrix costs at most four digits
 WELL_CONDITIONED = 1e-2
+#: up to this many features a sample one SVD is cheaper than a Gram matrix that turns out to lack digits
+WIDE = 2
 #: singular values below this share of the largest are lost in a Gram matrix
 LOST_IN_GRAM = 1e-7
 
@@ -50,7 +52,7 @@ class SingularBasis:
 def singular_basis(X: Any, *, center: bool, on_disk: bool) -> SingularBasis:
     """SVD of the rows of X.
 
-    Tall data are decomposed as they are. Of wide data the Gram matrix is tried first, which costs
+    Tall data, and those about square, are decomposed as they are. Of wide data the Gram matrix is tried first, which costs
     a tenth of a thin SVD; a QR factorization follows where it shows directions of less than
     a hundredth of the largest, or none where there should be one. Sparse data and data on disk stay with it.
 
@@ -69,19 +71,31 @@ def singular_basis(X: Any, *, center: bool, on_disk: bool) -> SingularBasis:
         Its singular vectors and values.
     """
     n, m = X.shape
-    if n >= m:
+    in_memory = not (on_disk or sp.issparse(X))
+    if n >= m or (in_memory and m <= WIDE * n):
         reduction = reduce_rows(X, center=center, method="features")
         return _from_coordinates(reduction, LinearRows(X, center))
     reduction = reduce_rows(X, center=center, method="gram")
-    basis = _from_coordinates(reduction)
-    if on_disk or sp.issparse(X) or _has_digits(basis.singular_values, n - center):
-        return basis
+    if not in_memory:
+        return _from_coordinates(reduction)
+    if _may_have_digits(reduction.coordinates, n - center):
+        basis = _from_coordinates(reduction)
+        if basis.singular_values[-1] >= WELL_CONDITIONED * basis.singular_values[0]:
+            return basis
     return _from_factorization(reduce_rows(X, center=center, method="lq"), LinearRows(X, center))
 
 
-def _has_digits(s: FloatArray, n_expected: int) -> bool:
-    """Whether a Gram matrix has shown all directions that there can be, and none of them weak."""
-    return len(s) == n_expected and bool(s[-1] >= WELL_CONDITIONED * s[0])
+def _may_have_digits(L: FloatArray, n_expected: int) -> bool:
+    """Whether a Gram matrix has shown all directions that there can be, and its last pivot none that is weak.
+
+    The largest singular value is at least the norm of a row, the smallest at most that of a column, and
+    the last column of the pivoted factor holds but its pivot.
+    """
+    n, r = L.shape
+    if not 0 < r == n_expected:
+        return False
+    longest = np.sqrt(np.einsum("ij,ij->i", L, L).max())
+    return bool(np.linalg.norm(L[:, -1]) >= WELL_CONDITIONED * longest)
 
 
 def _from_factorization(reduction: Reduction, rows: LinearRows) -> SingularBasis:
