@@ -52,9 +52,10 @@ class SingularBasis:
 def singular_basis(X: Any, *, center: bool, on_disk: bool) -> SingularBasis:
     """SVD of the rows of X.
 
-    Tall data, and those about square, are decomposed as they are. Of wide data the Gram matrix is tried first, which costs
-    a tenth of a thin SVD; a QR factorization follows where it shows directions of less than
-    a hundredth of the largest, or none where there should be one. Sparse data and data on disk stay with it.
+    Tall data, and those about square, are decomposed as they are. Of wide data the Gram matrix is
+    tried first, which costs a tenth of a thin SVD; a QR factorization follows where it shows
+    directions of less than a hundredth of the largest, or none where there should be one. Sparse data
+    and data on disk stay with it.
 
     Parameters
     ----------
@@ -91,8 +92,7 @@ def _may_have_digits(L: FloatArray, n_expected: int) -> bool:
     The largest singular value is at least the norm of a row, the smallest at most that of a column, and
     the last column of the pivoted factor holds but its pivot.
     """
-    n, r = L.shape
-    if not 0 < r == n_expected:
+    if not 0 < L.shape[1] == n_expected:
         return False
     longest = np.sqrt(np.einsum("ij,ij->i", L, L).max())
     return bool(np.linalg.norm(L[:, -1]) >= WELL_CONDITIONED * longest)

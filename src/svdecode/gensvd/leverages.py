@@ -6,10 +6,8 @@ import numpy as np
 from scipy.linalg import qr
 
 from svdecode._checks import FloatArray, IntArray
+from svdecode.gensvd.spans import Span, plain_span, span_of_differences
 
-EPS = float(np.finfo(np.float64).eps)
-#: directions that miss a span by less than this share of their length are in it
-SPAN_TOLERANCE = 1e-10
 #: only directions with leverages this close to 1 are looked at more closely
 SUSPICION = 1e-6
 #: how many samples are looked at together
@@ -70,64 +68,56 @@ def left_out_coordinates(
     (True, 2)
     """
     Q = V * singular_values
+    if len(singular_values) == 0:
+        return Q, 0
     if not center:
-        return _strip(Q, V, singular_values, blocks, _tolerance(singular_values, noise, power))
-    # Only differences of samples matter: in the SVD basis of the centered samples, "constant on the others"
-    # is "orthogonal to them" once the constant vector, which is orthogonal to V there, joins V
-    V, centered_values, rotation = _centered_form(Q, noise)
-    Q = V * centered_values
-    n = len(Q)
+        return _strip(Q, plain_span(V, singular_values, noise, power), blocks)
+    Q -= Q.mean(axis=0)
     for block in blocks:
-        Q[block] += Q[block].sum(axis=0) / (n - len(block))  # minus the others' mean: all sum to zero
-    spanned = np.column_stack([V, np.full(n, 1 / np.sqrt(n))])
-    Z, n_stripped = _strip(Q, spanned, centered_values, blocks, _tolerance(centered_values, noise, power))
-    return Z @ rotation, n_stripped
+        Q[block] += Q[block].sum(axis=0) / (len(Q) - len(block))  # minus the others' mean: all sum to zero
+    return _strip(Q, span_of_differences(V, singular_values, noise, power), blocks)
 
 
-def _tolerance(s: FloatArray, noise: float, power: int) -> float:
-    """How far noise turns the span of the singular vectors."""
-    return float(np.clip((noise / s[-1]) ** power, SPAN_TOLERANCE, 1e-3)) if len(s) else SPAN_TOLERANCE
-
-
-def _centered_form(Q: FloatArray, noise: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """SVD of the centered samples."""
-    V, s, rotation = np.linalg.svd(Q - Q.mean(axis=0), full_matrices=False)
-    kept = s > max(noise, max(Q.shape) * EPS * float(np.linalg.norm(Q)))
-    kept[len(Q) - 1 :] = False
-    return V[:, kept], s[kept], rotation[kept]
-
-
-def _strip(
-    Q: FloatArray, spanned: FloatArray, singular_values: FloatArray, blocks: list[IntArray], tolerance: float
-) -> tuple[FloatArray, int]:
+def _strip(Q: FloatArray, span: Span, blocks: list[IntArray]) -> tuple[FloatArray, int]:
     """Take from each block's samples what the samples outside it do not span."""
     Z = Q.copy()
-    r = len(singular_values)
-    inverse = singular_values[-1:] / singular_values  # Λ⁻¹ but for a factor, so that nothing overflows
     alone = np.array([block[0] for block in blocks if len(block) == 1], dtype=np.intp)
-    own = alone[_own_samples(spanned, tolerance)[alone]]  # for these E = 1
-    N = spanned[own, :r] * inverse
+    own = alone[_own_samples(span)[alone]]  # for these E = 1
+    N = span.directions(span.basis[own].T).T
+    if span.common is not None:
+        N = _beside(N, span.common)
     N /= np.linalg.norm(N, axis=1, keepdims=True)
     Z[own] -= N * np.einsum("ij,ij->i", Q[own], N)[:, None]
     n_stripped = len(own)
     for block in (block for block in blocks if len(block) > 1):
-        E = _own_combinations(spanned, block, tolerance)
+        E = _own_combinations(span, block)
         if E.shape[1] == 0:
             continue
         n_stripped += 1
-        N = (spanned[block, :r].T @ E) * inverse[:, None]  # N = Λ⁻¹ V_bᵀ E
+        N = span.directions(span.basis[block].T @ E)
+        if span.common is not None:
+            N = np.column_stack([N, span.common])
         # its rows grow as the singular values fall: the largest first, and pivots, keep the digits
         basis = qr(N[::-1], mode="economic", pivoting=True)[0][::-1]
         Z[block] -= (Z[block] @ basis) @ basis.T
     return Z, n_stripped
 
 
-def _own_samples(spanned: FloatArray, tolerance: float) -> np.ndarray:
+def _beside(N: FloatArray, common: FloatArray) -> FloatArray:
+    """Rows of N without their part along `common`, the largest entry by elimination: that keeps the digits."""
+    largest = np.abs(common).argmax()
+    N = N - np.outer(N[:, largest] / common[largest], common)
+    unit = common / np.linalg.norm(common)
+    return np.asarray(N - np.outer(N @ unit, unit))
+
+
+def _own_samples(span: Span) -> np.ndarray:
     """Which samples have leverage 1.
 
     1 − leverage is the square of what a sample misses of the span. Rounding hides it below 1e-15,
     that is misses below 3e-8; so where a leverage is near 1 the miss itself is computed.
     """
+    spanned = span.basis
     n, r = spanned.shape
     if r == n:  # everything is spanned
         return np.ones(n, dtype=bool)
@@ -137,12 +127,13 @@ def _own_samples(spanned: FloatArray, tolerance: float) -> np.ndarray:
         chunk = suspects[start : start + CHUNK]
         missed = -spanned @ spanned[chunk].T
         missed[chunk, np.arange(len(chunk))] += 1
-        own[chunk] = np.linalg.norm(missed, axis=0) <= tolerance
+        own[chunk] = np.linalg.norm(missed, axis=0) <= span.tolerance
     return own
 
 
-def _own_combinations(spanned: FloatArray, block: IntArray, tolerance: float) -> FloatArray:
+def _own_combinations(span: Span, block: IntArray) -> FloatArray:
     """E: combinations of a block's samples that have leverage 1, as orthonormal columns."""
+    spanned = span.basis
     if spanned.shape[0] == spanned.shape[1]:  # everything is spanned
         return np.eye(len(block))
     leverages = spanned[block] @ spanned[block].T
@@ -155,7 +146,7 @@ def _own_combinations(spanned: FloatArray, block: IntArray, tolerance: float) ->
     missed = -spanned @ (spanned[block].T @ E)
     missed[block] += E
     _, size, mix = np.linalg.svd(missed, full_matrices=False)
-    return np.asarray(E @ mix[size <= tolerance].T)
+    return np.asarray(E @ mix[size <= span.tolerance].T)
 
 
 def _all_below(A: FloatArray, bound: float) -> bool:
