@@ -104,7 +104,7 @@ def _strip(Q: FloatArray, span: Span, blocks: list[IntArray]) -> tuple[FloatArra
 
 
 def _beside(N: FloatArray, common: FloatArray) -> FloatArray:
-    """Rows of N without their part along `common`, the largest entry by elimination: that keeps the digits."""
+    """Rows of N without their part along `common`, the largest entry by elimination, to keep digits."""
     largest = np.abs(common).argmax()
     N = N - np.outer(N[:, largest] / common[largest], common)
     unit = common / np.linalg.norm(common)
