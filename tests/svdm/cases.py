@@ -14,7 +14,8 @@ VARIANTS |= {f"{f}, {norm}": {"formulation": f, "basis_norm": norm} for f, norm 
 WEIGHTS = {
     "balanced": {"shrinkage": 0.1},
     "penalized": {"shrinkage": 0.1},
-    "constrained": {"hinge_weight": 100.0},
+    # every hinge counts, so that Θ is unique: where all margins are met, many Θ are as good
+    "constrained": {"hinge_weight": 10.0, "margin": 3.0},
     "boxed": {"hinge_weight": 100.0},
     "svm": {"hinge_weight": 100.0, "shrinkage": 100.0},
 }

@@ -11,9 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 from svdecode.svdm.fitting import Fit, Weights
 from svdecode.svdm.labels import accuracy
 
-#: types of a fitted classifier with another kernel than "linear" that skops asks to be trusted; with
-#: "linear" there are none
+#: what a stored `SVDMClassifier` or `SVDMClassifierCV` asks skops to trust; the last three only where the
+#: kernel is not "linear"
 TRUSTED_TYPES = (
+    "svdecode.svdm.estimator.SVDMClassifier",
+    "svdecode.svdm.search.SVDMClassifierCV",
     "svdecode.reduction.core.Reduction",
     "svdecode.reduction.kernels.KernelRows",
     "svdecode.reduction.rows.LinearRows",

@@ -204,7 +204,7 @@ class SVDMClassifierCV(
         fixed = check_weights(SVDMClassifier(sizes[-1], **self._fixed()))
         candidates = make_candidates(fixed, sizes, self.shrinkages, self.hinge_weights)
         check_choice(self.refit, "refit", (True, False))
-        X = read_samples(self, X, minimum=2)
+        given, X = X, read_samples(self, X, minimum=2)
         n, m = X.shape
         solving = check_solving(self._model(candidates[-1]), n)
         targets = encode(y, n)
@@ -224,7 +224,7 @@ class SVDMClassifierCV(
         self._set_results(batch, folds, candidates)
         self.classes_, self.n_splits_ = targets.classes, len(folds)
         if self.refit:
-            self.best_estimator_ = self._model(candidates[self.best_index_]).fit(X, y)
+            self.best_estimator_ = self._model(candidates[self.best_index_]).fit(given, y)
             self.n_iter_ = self.best_estimator_.n_iter_
         return self
 
