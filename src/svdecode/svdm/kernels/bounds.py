@@ -1,4 +1,4 @@
-"""A weighted hinge with a diagonal quadratic, box or ball: its value, and its dual, which proves a minimum."""
+"""A weighted hinge with a diagonal quadratic, box or ball: its value, and the dual that proves a minimum."""
 
 import numpy as np
 
@@ -8,6 +8,7 @@ NONE = 0
 BOX = 1
 BALL = 2
 FLOOR = 1e-6  # objectives below FLOOR · margin · Σc count as that much in relative tolerances
+FAR = 1e3  # how far a minimizer may go, in units of the margin, where nothing else says so
 
 
 @kernel
@@ -31,25 +32,38 @@ def primal_value(Atheta, m, c, H, g, theta):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def dual_value(Atlam, m, v, H, g, theta, D, constraint):  # type: ignore[no-untyped-def]
+def balanced(A, lam):  # type: ignore[no-untyped-def]
+    """λ with A₀ᵀλ = 0, as a free bias wants it: the side that pulls harder scaled down."""
+    up, down = 0.0, 0.0
+    for i in range(lam.size):
+        pull = A[i, 0] * lam[i]
+        up += max(pull, 0.0)
+        down += max(-pull, 0.0)
+    of_up = min(down / up, 1.0) if up > 0.0 else 1.0
+    of_down = min(up / down, 1.0) if down > 0.0 else 1.0
+    out = np.empty(lam.size)
+    for i in range(lam.size):
+        out[i] = lam[i] * (of_up if A[i, 0] > 0.0 else of_down)
+    return out
+
+
+@kernel
+def dual_value(Atlam, m, lam, nu, H, g, D, constraint):  # type: ignore[no-untyped-def]
     """Value of Σ m_i λ_i − max_θ (vᵀθ − ½θᵀHθ) with v = Aᵀλ + g, θ in the constraint.
 
-    A free coordinate (H = 0, no constraint) wants v = 0; what is left of it is charged at twice
-    the current |θ|, which bounds the error as long as the minimizer is not far larger.
+    ν is the ball's multiplier. A free bias (H₀ = 0, no constraint) wants v₀ = 0 and `balanced`
+    multipliers. Another free coordinate is taken not to go further than `FAR`.
     """
     p = H.size
-    value, nu = 0.0, 0.0
+    value, norm, flat = 0.0, 0.0, True
     for i in range(m.size):
-        value += m[i] * v[i]
+        value += m[i] * lam[i]
+    for j in range(p):
+        flat = flat and H[j] == 0.0
+        norm += ((Atlam[j] + g[j]) / D[j]) ** 2
+    if constraint == BALL and flat:
+        return value - np.sqrt(norm)
     if constraint == BALL:
-        nu = v[2 * m.size]
-        flat = True
-        norm = 0.0
-        for j in range(p):
-            flat = flat and H[j] == 0.0
-            norm += ((Atlam[j] + g[j]) / D[j]) ** 2
-        if flat:
-            return value - np.sqrt(norm)
         value -= 0.5 * nu
     for j in range(p):
         size = abs(Atlam[j] + g[j])
@@ -60,8 +74,8 @@ def dual_value(Atlam, m, v, H, g, theta, D, constraint):  # type: ignore[no-unty
             value -= size * peak - 0.5 * H[j] * peak * peak
         elif H[j] > 0.0:
             value -= 0.5 * size * size / H[j]
-        else:
-            value -= 2.0 * size * abs(theta[j])
+        elif j > 0:
+            value -= FAR * size
     return value
 
 

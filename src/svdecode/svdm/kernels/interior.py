@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from svdecode.svdm.kernels.bounds import BALL, BOX, FLOOR, dual_value, feasible, primal_value
+from svdecode.svdm.kernels.bounds import BALL, BOX, FLOOR, NONE, balanced, dual_value, feasible, primal_value
 from svdecode.svdm.kernels.cone import LINES, RIGHT, add_cone, cone_direction, cone_rhs, cone_step, scale_cone
 from svdecode.svdm.kernels.linalg import backward, cholesky, forward, kernel, matvec, vecmat
 
@@ -194,8 +194,8 @@ def _iterate(A, m, c, H, g, D, constraint, max_iter, tol):  # type: ignore[no-un
     r, r_d, r_p = np.empty(w.size), np.empty(p), np.empty(n)
     E, AE, M = np.empty(n), np.empty((n, p)), np.empty((p, p))
     best_theta, best_lam = np.zeros(p), np.zeros(n)
-    best_f, best_d, best_gap, stalled, it = np.inf, -np.inf, np.inf, 0, 0
-    weight = 0.0
+    best_f, best_d, gap, stalled, it = np.inf, -np.inf, np.inf, 0, 0
+    weight, bias_free = 0.0, constraint == NONE and H[0] == 0.0 and g[0] == 0.0
     for i in range(n):
         weight += FLOOR * c[i]
     while True:
@@ -204,20 +204,25 @@ def _iterate(A, m, c, H, g, D, constraint, max_iter, tol):  # type: ignore[no-un
         f = primal_value(matvec(A, point), m, c, H, g, point)
         if f < best_f:
             best_f, best_theta = f, point
-        d = dual_value(Atlam, m, v, H, g, theta, D, constraint)
+        if bias_free:
+            lam = balanced(A, v[:n])
+            d = dual_value(vecmat(lam, A), m, lam, 0.0, H, g, D, constraint)
+        else:
+            lam = v[:n]
+            d = dual_value(Atlam, m, lam, v[2 * n] if constraint == BALL else 0.0, H, g, D, constraint)
         if d > best_d:
             best_d = d
-            best_lam[:] = v[:n]
-        gap = (best_f - best_d) / max(abs(best_f), weight)
-        stalled = 0 if gap < 0.5 * best_gap else stalled + 1
-        best_gap = min(gap, best_gap)
-        if not gap > tol or it == max_iter or stalled >= STALLED:
+            for i in range(n):
+                best_lam[i] = lam[i]
+        stalled = 0 if best_f - best_d < 0.5 * gap else stalled + 1
+        gap = min(best_f - best_d, gap)
+        if not gap > tol * max(abs(best_f), weight) or it == max_iter or stalled == STALLED:
             break
         it += 1
         _residuals(A, m, H, g, w, v, theta, D, constraint, Atlam, r_d, r_p)
         if not _advance(A, H, w, v, theta, D, constraint, table, r_d, r_p, r, E, AE, M):
             break
-    return best_theta, best_lam, it, best_gap
+    return best_theta, best_lam, it, gap / max(abs(best_f), weight)
 
 
 @kernel

@@ -207,46 +207,6 @@ def hinge_coordinate_descent(A, y, c, margin, H, lam, max_sweeps, tol):  # type:
 
 
 @kernel
-def theta_step_status(A, Y, C, margin, H, constraint, radius, lam_warm):  # type: ignore[no-untyped-def]
-    """Minimize ½θ_jᵀdiag(H)θ_j + Σ_i C_ij max(margin − Y_ij (AΘ)_ij, 0) for every label j.
-
-    As `theta_step`, and says which labels were solved.
-
-    Parameters
-    ----------
-    A, Y, C, margin, H, constraint, radius, lam_warm
-        As for `theta_step`.
-
-    Returns
-    -------
-    Theta : (p, k) array
-        Minimizers.
-    Lam : (n, k) array
-        Multipliers, in [0, C].
-    ok : (k,) bool array
-        Whether each label's relative duality gap is at most 1e-7.
-    """
-    n, p = A.shape
-    k = Y.shape[1]
-    Theta, Lam, status = np.zeros((p, k)), np.zeros((n, k)), np.zeros(k, dtype=np.bool_)
-    y, c, lam = np.empty(n), np.empty(n), np.empty(n)
-    descends = constraint == NONE and np.min(H) > 0.0
-    for label in range(k):
-        y[:] = Y[:, label]
-        c[:] = C[:, label]
-        lam[:] = lam_warm[:, label]
-        ok = False
-        if descends:
-            theta, solved, _, ok = hinge_coordinate_descent(A, y, c, margin, H, lam, SWEEPS, TOL)
-        if not ok:
-            theta, solved, _, ok = hinge_interior_point(A, y, c, margin, H, constraint, radius, MAX_ITER, TOL)
-        Theta[:, label] = theta
-        Lam[:, label] = solved
-        status[label] = ok
-    return Theta, Lam, status
-
-
-@kernel
 def theta_step(A, Y, C, margin, H, constraint, radius, lam_warm):  # type: ignore[no-untyped-def]
     """Minimize ½θ_jᵀdiag(H)θ_j + Σ_i C_ij max(margin − Y_ij (AΘ)_ij, 0) for every label j.
 
@@ -279,5 +239,21 @@ def theta_step(A, Y, C, margin, H, constraint, radius, lam_warm):  # type: ignor
     Lam : (n, k) array
         Multipliers, in [0, C].
     """
-    Theta, Lam, _ = theta_step_status(A, Y, C, margin, H, constraint, radius, lam_warm)
+    n, p = A.shape
+    k = Y.shape[1]
+    Theta, Lam = np.zeros((p, k)), np.zeros((n, k))
+    y, c, lam = np.empty(n), np.empty(n), np.empty(n)
+    descends = constraint == NONE and np.min(H) > 0.0
+    for label in range(k):
+        for i in range(n):
+            y[i], c[i], lam[i] = Y[i, label], C[i, label], lam_warm[i, label]
+        converged = False
+        if descends:
+            theta, solved, _, converged = hinge_coordinate_descent(A, y, c, margin, H, lam, SWEEPS, TOL)
+        if not converged:
+            theta, solved, _, _ = hinge_interior_point(A, y, c, margin, H, constraint, radius, MAX_ITER, TOL)
+        for j in range(p):
+            Theta[j, label] = theta[j]
+        for i in range(n):
+            Lam[i, label] = solved[i]
     return Theta, Lam
