@@ -11,6 +11,7 @@ from svdecode._checks import FloatArray
 from svdecode.reduction import Reduction
 from svdecode.svdm.formulations import FORMULATIONS, Problem
 from svdecode.svdm.labels import Targets
+from svdecode.svdm.multipliers import applies
 from svdecode.svdm.objective import Factors, Objective
 from svdecode.svdm.solver import Callback, Result, minimise
 from svdecode.svdm.starts import choose_start
@@ -46,12 +47,25 @@ class Solving:
     n_init: int
     callback: Callback | None = None
 
-    @property
-    def scheme(self) -> str:
-        """Name of the scheme that is meant."""
-        if self.solver != "auto":
-            return self.solver
-        return "alternating" if self.stopping == "decrease" else "splitting"
+    def scheme(self, objective: Objective) -> str:
+        """Name of the scheme that is meant.
+
+        Parameters
+        ----------
+        objective : Objective
+            The formulation on its data.
+
+        Returns
+        -------
+        {"multipliers", "anderson", "alternating"}
+            "auto" alternates with the papers' stopping rule, and where rows of W are confined (there
+            is nothing stationary to reach); else it splits, as "splitting" does, by the method of
+            multipliers where that applies.
+        """
+        by_blocks = self.stopping == "decrease" or not objective.reconstruction.mean_is_free
+        if self.solver == "alternating" or (self.solver == "auto" and by_blocks):
+            return "alternating"
+        return "multipliers" if applies(objective) else "anderson"
 
 
 @dataclass(frozen=True)
@@ -250,8 +264,8 @@ def solve(
     start_objectives : array
         What each start ended with.
     """
-    target = objective
-    if not objective.attained and solving.scheme == "splitting" and objective.w.constraint == 0:
+    target, scheme = objective, solving.scheme(objective)
+    if not objective.attained and scheme != "alternating" and objective.w.constraint == 0:
         target = infimum(objective, n_components)
     best: Result | None = None
     ends = []
@@ -259,15 +273,15 @@ def solve(
         result = minimise(
             target,
             choose_start(target, solving.init, n_components, rng, attempt),
-            solver=solving.scheme,
+            solver=scheme,
             stopping=solving.stopping,
             tol=solving.tol,
             max_iter=solving.max_iter,
             rebalance=solving.rebalance,
             callback=solving.callback,
         )
-        if target.n_unseen:
-            result = _published(objective, target, result)
+        if result.target.n_unseen:
+            result = _published(objective, result)
         ends.append(result.objective)
         if best is None or result.objective < best.objective:
             best = result
@@ -275,8 +289,8 @@ def solve(
     return best, np.array(ends)
 
 
-def _published(objective: Objective, target: Objective, result: Result) -> Result:
-    factors = as_published(target, result.factors)
+def _published(objective: Objective, result: Result) -> Result:
+    factors = as_published(result.target, result.factors)
     value = objective.value(factors)
     return replace(
         result,

@@ -13,6 +13,7 @@ from svdecode.svdm.kernels.splitting import anderson, hinge_proximal, prepare, s
 from svdecode.svdm.kernels.stationarity import objective_value
 from svdecode.svdm.objective import Factors, Objective
 
+STANDSTILL = 1e-13  # share of the objective: a sweep that lowers it by less has stopped moving
 RETIRED = 1e-4  # a discriminant's relative size below which its coordinate counts as unseen
 PATIENCE = 60  # iterations that it must stay there
 MEMORY = 10  # of Anderson's mixture
@@ -33,6 +34,10 @@ class Scheme(Protocol):
     @property
     def multipliers(self) -> FloatArray:
         """Multipliers of the hinges that belong to `factors`."""
+
+    @property
+    def stalled(self) -> str:
+        """Why no further iteration would gain anything; empty while one may."""
 
     def step(self) -> float:
         """Go one iteration further and return the objective at `factors`."""
@@ -60,6 +65,8 @@ class Alternation:
     monotone, patience = True, 1
 
     def __init__(self, objective: Objective, start: Factors, *, rebalance: bool) -> None:
+        self._gain = np.inf
+        self._value = np.inf
         self.objective = objective
         self.numbers = objective.numbers()
         self.factors = start
@@ -73,7 +80,15 @@ class Alternation:
         value = sweep(
             o.X, o.Y, o.hinge.weights, self.numbers, *self.factors, self._of_theta, self._of_z, self.balances
         )
-        return float(value) + o.constant
+        value = float(value) + o.constant
+        self._gain, self._value = self._value - value, value
+        return value
+
+    @property
+    def stalled(self) -> str:
+        """A sweep moved nothing: each block is optimal, given the others."""
+        jammed = self._gain <= STANDSTILL * abs(self._value)
+        return "no single block can be improved, but the point is not stationary" if jammed else ""
 
     @property
     def multipliers(self) -> FloatArray:
@@ -105,8 +120,12 @@ def can_rebalance(objective: Objective) -> bool:
     return bool(quadratic and not confined and free)
 
 
-class Splitting:
+class AndersonSplitting:
     """Scores T as a variable of their own: a smooth fit and the hinge's proximal step in turn.
+
+    Douglas & Rachford's splitting with Anderson's acceleration. Unlike the method of multipliers it takes
+    every formulation, but where few coordinates and weak penalties make the smooth problem far from
+    convex it may run round in circles.
 
     Parameters
     ----------
@@ -116,7 +135,7 @@ class Splitting:
         Overwritten.
     """
 
-    monotone, patience = False, 5
+    monotone, patience, stalled = False, 5, ""
 
     def __init__(self, objective: Objective, start: Factors) -> None:
         self.objective = objective

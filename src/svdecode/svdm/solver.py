@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from svdecode._checks import FloatArray
+from svdecode.svdm.multipliers import MethodOfMultipliers
 from svdecode.svdm.objective import Factors, Objective
-from svdecode.svdm.schemes import Alternation, Scheme, Splitting
+from svdecode.svdm.schemes import Alternation, AndersonSplitting, Scheme
 
 Callback = Callable[[int, float, float], None]
-#: a sweep that lowers the objective by less than this share has stopped moving
-STANDSTILL = 1e-13
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Result:
     objective : float
         At `factors`.
     history : array
-        Objective of the start and after each iteration; it never rises.
+        Objective after each iteration, the best so far; it never rises.
     stationarity : float
         Residual with `multipliers` in all blocks, relative to the objective.
     n_iter : int
@@ -38,6 +37,9 @@ class Result:
         Whether the stopping rule was met.
     message : str
         Why it ended.
+    target : Objective
+        The form of the objective that was minimized in the end: on the way to an infimum a
+        coordinate may have been given up (`n_unseen`).
     """
 
     factors: Factors
@@ -48,9 +50,10 @@ class Result:
     n_iter: int
     converged: bool
     message: str
+    target: Objective
 
 
-def make_scheme(objective: Objective, start: Factors, solver: str, *, rebalance: bool) -> Scheme:
+def make_scheme(objective: Objective, start: Factors, solver: str, *, rebalance: bool, tol: float) -> Scheme:
     """Scheme of that name, ready to go.
 
     Parameters
@@ -59,10 +62,12 @@ def make_scheme(objective: Objective, start: Factors, solver: str, *, rebalance:
         What is minimized.
     start : Factors
         Where from; overwritten.
-    solver : {"splitting", "alternating"}
+    solver : {"multipliers", "anderson", "alternating"}
         Which scheme.
     rebalance : bool
         Whether alternation re-balances.
+    tol : float
+        Stationarity that is wanted.
 
     Returns
     -------
@@ -71,14 +76,16 @@ def make_scheme(objective: Objective, start: Factors, solver: str, *, rebalance:
     """
     if solver == "alternating":
         return Alternation(objective, start, rebalance=rebalance)
-    return Splitting(objective, start)
+    if solver == "multipliers":
+        return MethodOfMultipliers(objective, start, tol=tol)
+    return AndersonSplitting(objective, start)
 
 
 def minimise(
     objective: Objective,
     start: Factors,
     *,
-    solver: str = "splitting",
+    solver: str = "multipliers",
     stopping: str = "stationary",
     tol: float = 1e-6,
     max_iter: int = 1000,
@@ -93,7 +100,7 @@ def minimise(
         The sum of terms.
     start : Factors
         Where from; overwritten.
-    solver : {"splitting", "alternating"}
+    solver : {"multipliers", "anderson", "alternating"}
         The scheme.
     stopping : {"stationary", "decrease"}
         Until the stationarity residual is at most `tol`, or until an iteration lowers the objective
@@ -113,15 +120,14 @@ def minimise(
     Result
         The best point that was seen.
     """
-    scheme = make_scheme(objective, start, solver, rebalance=rebalance)
-    history = [objective.value(scheme.factors)]
+    scheme = make_scheme(objective, start, solver, rebalance=rebalance, tol=tol)
+    history: list[float] = []
     kept, message, n_iter = _Kept(), f"max_iter={max_iter} iterations were not enough", 0
     for n_iter in range(1, max_iter + 1):
         value = scheme.step()
         residual = scheme.stationarity() if _is_due(n_iter, scheme, stopping) else float("nan")
         kept.offer(scheme, value)
-        # the start's Θ is 0: it is no point of the method's path
-        history.append(min(history[-1], value) if n_iter > 1 else value)
+        history.append(min(history[-1], value) if history else value)
         if callback is not None:
             callback(n_iter, history[-1], residual)
         if residual <= tol:
@@ -131,10 +137,10 @@ def minimise(
         if stopping == "decrease" and _decreases_less(history, tol, scheme.patience):
             message = DECREASE
             break
-        if scheme.monotone and _decreases_less(history, STANDSTILL, 1):
-            message = "no single block can be improved, but the point is not stationary"
+        if scheme.stalled:
+            message = scheme.stalled
             break
-    return kept.result(objective, history, n_iter, message)
+    return kept.result(history, n_iter, message)
 
 
 STATIONARY = "stationary"
@@ -148,7 +154,7 @@ def _is_due(n_iter: int, scheme: Scheme, stopping: str) -> bool:
 
 def _decreases_less(history: list[float], share: float, patience: int) -> bool:
     """Whether the last `patience` iterations lowered the objective by less than a share of it."""
-    if len(history) < patience + 2:
+    if len(history) <= patience:
         return False
     before, now = history[-1 - patience], history[-1]
     return before - now <= share * abs(before)
@@ -168,7 +174,7 @@ class _Kept:
             self.value = value
             self.factors = Factors(*(block.copy() for block in scheme.factors))
             self.multipliers = None if scheme.monotone else scheme.multipliers.copy()
-            self._scheme = scheme
+            self._scheme, self._objective = scheme, scheme.objective
 
     def settle(self, scheme: Scheme, value: float, tol: float) -> None:
         """At a stationary point: the kept one if the final multipliers prove it stationary too, else this."""
@@ -179,11 +185,13 @@ class _Kept:
             self.multipliers = scheme.multipliers.copy()
         else:
             self.value, self.factors = value, Factors(*(block.copy() for block in scheme.factors))
+            self._objective = scheme.objective
             self.multipliers = scheme.multipliers.copy()
 
-    def result(self, objective: Objective, history: list[float], n_iter: int, message: str) -> Result:
+    def result(self, history: list[float], n_iter: int, message: str) -> Result:
         """Put together what the loop returns."""
         assert self.factors is not None
+        objective = self._objective
         multipliers = self._scheme.multipliers if self.multipliers is None else self.multipliers
         value = objective.value(self.factors)
         return Result(
@@ -196,4 +204,5 @@ class _Kept:
             n_iter,
             message in (STATIONARY, DECREASE),
             message,
+            objective,
         )

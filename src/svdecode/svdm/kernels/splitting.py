@@ -91,8 +91,8 @@ def _fit_coordinates(X, T, rho, numbers, n_unseen, Z, W, mean, Theta, bias):  # 
 
 
 @kernel
-def _balance(numbers, n_unseen, Z, W, mean, Theta, bias):  # type: ignore[no-untyped-def]
-    """Spread norms over the factors as the penalties like it best, where the objective allows it; in place."""
+def balance(numbers, n_unseen, Z, W, mean, Theta, bias):  # type: ignore[no-untyped-def]
+    """Spread norms over the factors as the penalties like it best, where that is allowed; in place."""
     l = Z.shape[1]
     seen = l - n_unseen
     if np.isfinite(numbers.z_radius) or numbers.theta_constraint != 0 or numbers.w_rows != 0:
@@ -127,7 +127,7 @@ def prepare(X, T, rho, numbers, n_unseen, Z, W, mean, Theta, bias):  # type: ign
     """W, Θ and b that fit given coordinates, in place."""
     basis_step(X, numbers, Z, W, mean)
     _fit_discriminants(T, rho, numbers, n_unseen, Z, Theta, bias)
-    _balance(numbers, n_unseen, Z, W, mean, Theta, bias)
+    balance(numbers, n_unseen, Z, W, mean, Theta, bias)
 
 
 @kernel
@@ -161,7 +161,7 @@ def smooth_fit(X, T, rho, numbers, n_unseen, Z, W, mean, Theta, bias, slack, max
     before = np.inf
     for passes in range(max_passes):
         _fit_coordinates(X, T, rho, numbers, n_unseen, Z, W, mean, Theta, bias)
-        _balance(numbers, n_unseen, Z, W, mean, Theta, bias)
+        balance(numbers, n_unseen, Z, W, mean, Theta, bias)
         basis_step(X, numbers, Z, W, mean)
         _fit_discriminants(T, rho, numbers, n_unseen, Z, Theta, bias)
         value = objective_value(X, T, off, numbers, n_unseen, Z, W, mean, Theta, bias)
