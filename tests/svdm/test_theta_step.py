@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import NONE as FREE_PROBLEM
 from problems import Jam, hinge_problems
 from sklearn.svm import SVC, LinearSVC
 from svdm.oracles_theta import BALL, BOX, NONE, Label, bound, minimum, tolerance, value
@@ -186,7 +185,7 @@ def test_known_answers(weight):
         )
         floor = 1e-12 * p.margin * p.c.sum()
         assert p.value(Theta[:, 0]) == pytest.approx(p.minimum, rel=1e-6, abs=floor), p.name
-        if p.minimizer is not None and p.constraint == FREE_PROBLEM:  # ½H‖θ − θ*‖² ≤ f − f*
+        if p.minimizer is not None and p.constraint == NONE:  # ½H‖θ − θ*‖² ≤ f − f*
             distance = 0.5 * p.H @ (Theta[:, 0] - p.minimizer) ** 2
             assert distance <= 1e-6 * max(p.minimum, floor), p.name
         elif p.minimizer is not None:

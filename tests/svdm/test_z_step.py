@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from problems import BALL, BOX, Jam, hinge_problems
 from scipy.optimize import brentq, linprog
 from svdm.oracles_z import Sample, bound, minimum, tolerance, value
 
@@ -164,6 +165,42 @@ def test_one_label_is_the_closed_form():
     np.testing.assert_allclose(
         Z, centers + 0.5 * (expected * Y[:, 0])[:, None] * lift, rtol=1e-12, atol=1e-13
     )
+
+
+@pytest.mark.parametrize("weight", 10.0 ** np.arange(-6, 7))
+def test_known_answers(weight):
+    """One sample, rows of the design its labels: A = ½diag(H)."""
+    solved = 0
+    for p in hinge_problems(weight):
+        if p.constraint == BOX:
+            continue
+        k, solved = len(p.c), solved + 1
+        A, ones = np.diag(0.5 * p.H), np.ones((1, k))
+        Z, Lam = z_step(
+            p.center[None] @ A, A, p.design.T.copy(), np.zeros(k), ones, p.c[None].copy(), p.margin,
+            p.radius if p.constraint == BALL else np.inf, 0.0 * ones,
+        )  # fmt: skip
+        floor = 1e-12 * p.margin * p.c.sum()
+        assert p.value(Z[0]) == pytest.approx(p.minimum, rel=1e-6, abs=floor), p.name
+        assert np.all((Lam[0] >= 0) & (p.c >= Lam[0])), p.name
+        if p.minimizer is not None:
+            np.testing.assert_allclose(Z[0], p.minimizer, rtol=1e-5, atol=1e-9, err_msg=p.name)
+    assert solved >= 10
+
+
+def test_the_jam_does_not_move():
+    """Whatever θ, the step answers z = min(hθ/2d_Z, 1/θ); Θ's step agrees to its multiplier in one place."""
+    jam, one = Jam(), np.ones((1, 1))
+    for theta in (0.4, 0.5, 1 / jam.z, 1.0, 1.4):
+        Z, Lam = z_step(
+            0.0 * one, jam.d_z * one, theta * one, np.zeros(1), one, jam.h * one, 1.0, np.inf, 0.0 * one
+        )
+        z = min(jam.h * theta / (2.0 * jam.d_z), 1.0 / theta)
+        assert Z[0, 0] == pytest.approx(z, rel=1e-12)
+        assert Lam[0, 0] == pytest.approx(jam.multiplier(jam.d_z, z), rel=1e-9)
+        agreed = jam.multiplier(jam.d_z, z) == pytest.approx(jam.multiplier(jam.d_theta, theta))
+        lowest = jam.d_z * z**2 + jam.d_theta * theta**2 == pytest.approx(jam.minimum)
+        assert agreed == lowest == (theta == 1 / jam.z)
 
 
 @pytest.mark.parametrize("radius", RADII)
