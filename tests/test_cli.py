@@ -176,6 +176,7 @@ def test_a_bug_is_not_hidden(tmp_path, monkeypatch):
         (["demo", "--out"], "--out"),
         (["data", "info"], "Missing argument"),
         (["data", "nonsense"], "nonsense"),
+        (["data", "list", "--data", "no/such/folder"], "no/such/folder"),
     ],
 )
 def test_wrong_usage_is_one_line(capsys, arguments, word):

@@ -33,7 +33,12 @@ app.add_typer(data_app, name="data")
 
 DataFolder = Annotated[
     Path | None,
-    typer.Option("--data", help="Folder of the sets that are not embedded; by default $SVDECODE_DATA."),
+    typer.Option(
+        "--data",
+        exists=True,
+        file_okay=False,
+        help="Folder of the sets that are not embedded; by default $SVDECODE_DATA.",
+    ),
 ]
 DataName = Annotated[str, typer.Argument(help="A name that `svdecode data list` shows.")]
 
