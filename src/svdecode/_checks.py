@@ -73,7 +73,11 @@ def check_groups(groups: Any, n_samples: int, name: str = "groups") -> IntArray:
         raise ValueError(
             f"{name}: found no label in row {int(np.argmax(missing))}, expected a label in every row"
         )
-    return np.unique(labels, return_inverse=True)[1].astype(np.intp)
+    try:
+        return np.unique(labels, return_inverse=True)[1].astype(np.intp)
+    except TypeError:  # from sorting
+        kinds = ", ".join(sorted({type(value).__name__ for value in labels.tolist()}))
+        raise ValueError(f"{name}: found labels of several types ({kinds}), expected one type") from None
 
 
 def as_matrix(X: Any, name: str = "X") -> Any:
@@ -87,6 +91,7 @@ def as_matrix(X: Any, name: str = "X") -> Any:
         _check_shape(X.shape, name)
         _check_real(X.dtype, name)
         return X.tocsr().astype(np.float64, copy=False)  # products of float32 would stay in float32
+    _refuse_masked(X, name)
     if check_frame(X, name):
         X = _frame_values(X)
     try:
@@ -112,6 +117,13 @@ def _check_shape(shape: tuple[int, ...], name: str) -> None:
         raise ValueError(
             f"{name}: found an array of shape {shape}, expected at least one sample and one feature"
         )
+
+
+def _refuse_masked(X: Any, name: str) -> None:
+    """Refuse masked entries: scikit-learn and numpy would take what lies under the mask for data."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
+        row, column = np.argwhere(np.ma.getmaskarray(X))[0][[0, -1]]
+        raise ValueError(f"{name}: found a masked entry in row {row}, column {column}, expected none")
 
 
 def _check_real(dtype: np.dtype[Any], name: str) -> None:
@@ -173,6 +185,7 @@ def read_samples(estimator: Any, X: Any, *, minimum: int = 1, reset: bool = True
 
     A refusal is one line that names X. Finiteness is not checked, as in `as_matrix`.
     """
+    _refuse_masked(X, "X")
     check_frame(X)
     try:
         return validate_data(

@@ -197,6 +197,10 @@ BAD = {
     "groups length": ({}, {"groups": [1, 2]}, "groups: found 2 labels, expected one for each of the 6 rows"),
     "one group": ({}, {"groups": [1] * 6}, "groups: found one group only, expected at least two"),
     "groups 2-D": ({}, {"groups": np.ones((6, 2))}, "groups: found an array of shape .*expected one label"),
+    "groups mixed": (
+        {}, {"groups": np.array([1, "a", 2, 1, 1, 1], dtype=object)},
+        r"groups: found labels of several types \(int, str\), expected one type",
+    ),
     "groups NaN": ({}, {"groups": [1, 1, np.nan, 2, 2, 2]}, "groups: found no label in row 2, expected"),
 }  # fmt: skip
 
@@ -229,6 +233,10 @@ def test_bad_data_are_named():
     model = GenSVD().fit(X)
     with pytest.raises(ValueError, match=r"Z: found an array of shape .*expected 6 columns"):
         model.inverse_transform(np.ones((2, 3)))
+    with pytest.raises(ValueError, match=r"Z: found values that are no numbers"):
+        model.inverse_transform([["a"] * 6])
+    with pytest.raises(ValueError, match=r"X: found a masked entry in row 1, column 2, expected none"):
+        GenSVD().fit(np.ma.masked_equal(X, X[1, 2]))
     frame = pd.DataFrame({"a": range(6), "name": list("uvwxyz")})
     with pytest.raises(ValueError, match=r"X: found columns that are no numbers \(name\), expected numbers"):
         GenSVD().fit(frame)

@@ -40,6 +40,7 @@ BAD_DATA = {
     "underflow": (lambda X: 1e-160 * X, "X: found values so small .*expected numbers above about 1e-140"),
     "underflow, tall": (lambda X: 1e-160 * X.T, "X: found values so small .*expected numbers above about"),
     "underflow, sparse": (lambda X: sp.csr_matrix(1e-170 * X), "X: found values so small .*expected numbers"),
+    "masked": (lambda X: np.ma.masked_equal(X, X[2, 3]), "X: found a masked entry in row 2, column 3, exp"),
     "one dimension": (lambda X: X[0], SHAPE % "8,"),
     "three dimensions": (lambda X: X[None], SHAPE % "1, 5, 8"),
     "no rows": (lambda X: X[:0], SHAPE % "0, 8"),
@@ -121,6 +122,7 @@ def test_bad_methods_are_named():
     X = good_data()
     assert_refuses(lambda: reduce_rows(X, method="qr"), "method: found 'qr', expected one of 'auto'")
     assert_refuses(lambda: reduce_rows(X, kernel="rbf", method="lq"), "method: found 'lq' .*expected 'gram'")
+    assert_refuses(lambda: reduce_rows(X, center="no"), "center: found 'no', expected one of True, False")
     sparse = sp.csr_matrix(X)
     assert_refuses(lambda: reduce_rows(sparse, method="lq"), "method: found 'lq' with a sparse X, expected")
 
@@ -150,6 +152,16 @@ def test_new_rows_with_other_features_are_refused():
     kernel = reduce_rows(np.eye(4), kernel="precomputed")
     message = "X: found 3 kernel values with the training rows, expected 4"
     assert_refuses(lambda: kernel.transform(np.zeros((2, 3))), message)
+
+
+@pytest.mark.parametrize("shape", [(2, 9), (4,), (1, 2, 4)])
+@pytest.mark.parametrize("method", ["gram", "features"])
+def test_directions_with_other_coordinates_are_refused(method, shape):
+    reduction = reduce_rows(good_data(), method=method)
+    assert_refuses(
+        lambda: reduction.lift(np.ones(shape)),
+        rf"B: found an array of shape .* expected {reduction.rank} columns",
+    )
 
 
 def test_a_kernel_has_no_way_back():

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from svdecode._checks import FloatArray, check_choice, check_count, read_samples, refuse_non_finite
+from svdecode._checks import FloatArray, as_matrix, check_choice, check_count, read_samples, refuse_non_finite
 from svdecode.gensvd.basis import SingularBasis, singular_basis
 from svdecode.gensvd.blocks import left_out_blocks, warn_nothing_stripped
 from svdecode.gensvd.leverages import left_out_coordinates
@@ -231,8 +231,8 @@ class GenSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Points in the span of the basis (plus the mean).
         """
         check_is_fitted(self)
-        Z = np.asarray(Z, dtype=np.float64)
-        if Z.ndim != 2 or Z.shape[1] != self.n_components_:
+        Z = as_matrix(Z, "Z")
+        if Z.shape[1] != self.n_components_:
             raise ValueError(f"Z: found an array of shape {Z.shape}, expected {self.n_components_} columns")
         return np.asarray(Z @ self.components_ + self.mean_)
 

@@ -136,6 +136,8 @@ class Reduction:
             The same directions in feature space. Add `mean` to turn coordinates into samples.
         """
         B = np.asarray(B, dtype=np.float64)
+        if B.ndim != 2 or B.shape[1] != self.rank:
+            raise ValueError(f"B: found an array of shape {B.shape}, expected {self.rank} columns")
         return B if self.dual is None else self.rows.combine(B @ self.dual.T)
 
 
@@ -197,6 +199,7 @@ def reduce_rows(
     True
     """
     kernel = check_kernel(kernel)
+    check_choice(center, "center", (True, False))
     check_choice(method, "method", ("auto", "gram", "lq", "features"))
     X = as_matrix(X)
     if not (isinstance(kernel, str) and kernel == "linear"):
