@@ -70,8 +70,9 @@ class SVDMClassifierCV(
         Number of starts, of which the best is kept; those after the first are random.
     solver : {"auto", "splitting", "alternating"}, default "auto"
         "alternating" is the papers' block-by-block minimization, which can stop where it should not;
-        "splitting" reaches stationary points. "auto" is "alternating" for `stopping="decrease"`, else
-        "splitting" where it applies.
+        "splitting" gives the scores a variable of their own, minimizes over all blocks together and
+        reaches stationary points. "auto" is "alternating" for `stopping="decrease"` and for "boxed"
+        and "svm", else "splitting".
     rebalance : bool, default True
         Let alternation re-balance the factors of "balanced" after each sweep.
     stopping : {"stationary", "decrease"}, default "stationary"
