@@ -86,7 +86,7 @@ class GenSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     Where many directions have about the same variance, the re-estimate is right on average over them,
     too large for the first and the last and too small in between: for n equal variances it is
-    λ̂_i ≈ |λ_i − H/λ_i|, with H the harmonic mean of the λ².
+    ``λ̂_i ≈ |λ_i − H/λ_i|``, with H the harmonic mean of the λ².
 
     Of arrays with fewer samples than features the Gram matrix is decomposed, and where that would
     cost digits a QR factorization is used, which resolves directions down to max(n, m)·eps of the
