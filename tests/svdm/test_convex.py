@@ -119,6 +119,20 @@ def test_no_factors_lie_below_the_bound(seed, size, k):
     assert bound <= lowest * (1 + 1e-12)
 
 
+def test_unequal_classes_do_not_lift_the_bound():
+    """Where penalties forbid everything but mean and bias it is ‖X‖²a + 2·(smaller share), exactly."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((12, 5))
+    X -= X.mean(axis=0)
+    Y = np.where(np.arange(12) < 3, 1.0, -1.0)[:, None]
+    objective = balanced(Problem(X, Y, np.ones((12, 1)), 5, 2, shrinkage=1e3))
+    nothing = Factors(np.zeros((12, 2)), np.zeros((2, 5)), np.zeros(5), np.zeros((2, 1)), -np.ones(1))
+    optimum = np.sum(X**2) / 60 + 2 * 3 / 12
+    assert objective.value(nothing) == pytest.approx(optimum, rel=1e-12)
+    bound = dual_value(objective, nothing, objective.hinge.weights)  # multipliers that 1ᵀ(Y∘λ) = 0 forbids
+    assert bound == pytest.approx(optimum, rel=1e-12)
+
+
 def test_balanced_multipliers_sum_to_zero():
     signed = np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [-1.0, 0.0, -4.0]])
     found = balanced_multipliers(signed)

@@ -48,7 +48,8 @@ def expected_to_fail(estimator):
     return EXPECTED_TO_FAIL | (WITHOUT_A_BIAS if estimator.formulation == "boxed" else {})
 
 
-CHECKED = [make(formulation, 2, **FAST) for formulation in FORMULATIONS]
+CHECKED = [SVDMClassifier()]  # whatever its defaults are
+CHECKED += [make(formulation, 2, **FAST) for formulation in FORMULATIONS]
 CHECKED += [
     make("balanced", 2, solver="splitting", stopping="stationary", tol=1e-4, max_iter=300, readout="refit"),
     make("penalized", 2, kernel="rbf", **FAST),
