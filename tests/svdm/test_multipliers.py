@@ -77,7 +77,8 @@ def test_balanced_converges_whatever_the_weights(k, l, spread):
         assert result.converged, (shrinkage, result.message)
         assert result.stationarity <= 1e-6
         sweeps = minimise(objective, start(objective, l), solver="alternating", stopping="decrease", tol=1e-6)
-        assert result.objective <= 1.02 * sweeps.objective  # few coordinates: local optima differ
+        if l >= k:  # with fewer coordinates than labels there are many local optima
+            assert result.objective <= (1 + 1e-6) * sweeps.objective
 
 
 @pytest.mark.parametrize("shrinkage", [1e-3, 1e-2, 0.1])

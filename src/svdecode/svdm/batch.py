@@ -158,7 +158,10 @@ def _run_fold(
 def _shared_start(solving: Solving, objective: Objective, train: IntArray, largest: int) -> Solving:
     """A fold's start for all its fits: each takes the first columns that it needs."""
     if isinstance(solving.init, str):
-        return replace(solving, init=singular_start(objective, largest)) if solving.init == "svd" else solving
+        if solving.init != "svd":
+            return solving
+        with_labels = solving.scheme(objective) == "multipliers"
+        return replace(solving, init=singular_start(objective, largest, with_labels=with_labels))
     return replace(solving, init=np.asarray(solving.init)[train])
 
 

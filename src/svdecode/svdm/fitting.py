@@ -272,7 +272,9 @@ def solve(
     for attempt in range(solving.n_init):
         result = minimise(
             target,
-            choose_start(target, solving.init, n_components, rng, attempt),
+            choose_start(
+                target, solving.init, n_components, rng, attempt, with_labels=scheme == "multipliers"
+            ),
             solver=scheme,
             stopping=solving.stopping,
             tol=solving.tol,

@@ -14,7 +14,7 @@ from svdecode.svdm.kernels.descent import descend
 from svdecode.svdm.kernels.splitting import balance, prepare
 from svdecode.svdm.objective import Factors, Objective
 
-WIDTH = 0.3  # of the first envelope, relative to the margin: wide enough to see past single samples
+WIDTH = 3.0  # of the first envelope, relative to the margin: near a square, which has fewer local optima
 GROWTH = 4.0  # of ρ where an iteration did not bring the hinges' conditions closer by SLOW
 SLOW = 0.3
 FIRST_TOL = 0.1  # of the first descent

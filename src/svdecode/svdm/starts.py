@@ -12,28 +12,40 @@ from svdecode.svdm.kernels.alternation import basis_step
 from svdecode.svdm.objective import Factors, Objective
 
 
-def singular_start(objective: Objective, n_components: int) -> FloatArray:
-    """Coordinates UΣ of the data's largest singular directions (Xi 2007, 1.2.1).
+def singular_start(objective: Objective, n_components: int, *, with_labels: bool = False) -> FloatArray:
+    """Coordinates UΣ of the largest singular directions: of the data, or of data and labels side by side.
+
+    Of the data: Pereira & Gordon 2006, §2.4; Xi 2007, 2.1.1. With the labels, [X, cY], c such that they
+    weigh as much as the data: what `balanced` comes down to when the hinge gives way to a square.
 
     Parameters
     ----------
     objective : Objective
-        Holds the reduced data.
+        Holds the reduced data and the labels.
     n_components : int
-        At most their rank.
+        At most the rank of the data.
+    with_labels : bool
+        Whether the labels count.
 
     Returns
     -------
     array of shape (n, l)
         UΣ, largest first.
     """
-    X = objective.X
+    X = _beside_labels(objective) if with_labels else objective.X
     n, r = X.shape
     if r < n:
         _, V = eigh(X.T @ X, subset_by_index=[r - n_components, r - 1])
         return np.asarray(X @ V[:, ::-1])
     squares, U = eigh(X @ X.T, subset_by_index=[n - n_components, n - 1])
     return np.asarray(U[:, ::-1] * np.sqrt(np.maximum(squares[::-1], 0.0)))
+
+
+def _beside_labels(objective: Objective) -> FloatArray:
+    Y = np.where(objective.hinge.weights > 0, objective.Y, 0.0)
+    Y = Y - Y.mean(axis=0)
+    size = np.linalg.norm(Y)
+    return np.hstack([objective.X, Y * (np.linalg.norm(objective.X) / size if size > 0 else 0.0)])
 
 
 def random_start(objective: Objective, n_components: int, rng: np.random.Generator) -> FloatArray:
@@ -105,7 +117,13 @@ def _unit_rows(objective: Objective, factors: Factors) -> None:
 
 
 def choose_start(
-    objective: Objective, init: Any, n_components: int, rng: np.random.Generator, attempt: int
+    objective: Objective,
+    init: Any,
+    n_components: int,
+    rng: np.random.Generator,
+    attempt: int,
+    *,
+    with_labels: bool = False,
 ) -> Factors:
     """Start number `attempt`: the first is `init`, the others are random.
 
@@ -121,6 +139,8 @@ def choose_start(
         Source of randomness.
     attempt : int
         Counts from 0.
+    with_labels : bool
+        Whether "svd" means data and labels side by side.
 
     Returns
     -------
@@ -130,7 +150,7 @@ def choose_start(
     if attempt or (isinstance(init, str) and init == "random"):
         Z = random_start(objective, n_components, rng)
     elif isinstance(init, str):
-        Z = singular_start(objective, n_components)
+        Z = singular_start(objective, n_components, with_labels=with_labels)
     else:
         Z = np.asarray(init, dtype=np.float64)[:, :n_components]
     return starting_factors(objective, Z)
