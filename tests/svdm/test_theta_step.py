@@ -166,7 +166,7 @@ def test_the_interior_point_alone_takes_few_iterations(kind, mode):
 def test_coordinate_descent_alone_proves_the_minimum(log_weight):
     A, Y, C, margin, H, *rest = problem(5, "plain", "bias penalized", 40, 4, 1, log_weight)
     theta, lam, _, converged = hinge_coordinate_descent(
-        A, Y[:, 0].copy(), C[:, 0].copy(), margin, H, np.zeros(40), 100_000, 1e-10
+        A, Y[:, 0].copy(), C[:, 0].copy(), margin, H, np.zeros(40), 100_000, np.inf, 1e-10
     )
     assert converged
     np.testing.assert_allclose(theta, A.T @ (Y[:, 0] * lam) / H, rtol=1e-12)

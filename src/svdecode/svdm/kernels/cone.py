@@ -79,9 +79,9 @@ def cone_rhs(table, eta, target, ds, dz, second):  # type: ignore[no-untyped-def
         _apply(axis, 1.0 / eta, -1.0, ds, work)
         _apply(axis, eta, 1.0, dz, scaled)
         for j in range(point.size):
-            right[0] -= work[j] * scaled[j]
+            right[0] -= second * work[j] * scaled[j]
         for j in range(1, point.size):
-            right[j] -= work[0] * scaled[j] + scaled[0] * work[j]
+            right[j] -= second * (work[0] * scaled[j] + scaled[0] * work[j])
     inner = 0.0
     for j in range(1, point.size):
         inner += point[j] * right[j]

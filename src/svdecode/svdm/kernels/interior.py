@@ -8,9 +8,11 @@ from svdecode.svdm.kernels.linalg import backward, cholesky, forward, kernel, ma
 
 ACCEPTED = 1e-7  # relative gap up to which a solution counts as solved
 LONG = 0.9  # steps of this length need no further corrector
-CORRECTORS = 2  # of centrality, after Gondzio, where steps are shorter
+CORRECTORS = 1  # of centrality, after Gondzio, where steps are shorter; more do not pay
 SPREAD = 10.0  # how far from the target complementarity products may be without correction
-STALLED = 15  # iterations without half the gap: the limit of rounding
+STALLS = 3  # iterations without half the gap: steps become cautious,
+CAUTION = 0.3  # and go for at least this share of μ
+STALLED = 20  # iterations without half the gap: the limit of rounding
 
 
 @kernel
@@ -98,10 +100,9 @@ def _start(m, c, D, constraint):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _residuals(A, m, H, g, w, v, theta, D, constraint, Atlam, r_d, r_p):  # type: ignore[no-untyped-def]
+def _residuals(Atheta, m, H, g, w, v, theta, D, constraint, Atlam, r_d, r_p):  # type: ignore[no-untyped-def]
     """Dual residual r_d and primal residual r_p."""
-    n, p = A.shape
-    Atheta = matvec(A, theta)
+    n, p = m.size, theta.size
     for i in range(n):
         r_p[i] = w[i] - (Atheta[i] + w[n + i] - m[i])
     for j in range(p):
@@ -114,14 +115,14 @@ def _residuals(A, m, H, g, w, v, theta, D, constraint, Atlam, r_d, r_p):  # type
 
 @kernel
 def _target(w, v, dw, dv, linear):  # type: ignore[no-untyped-def]
-    """Mehrotra's σμ, σ = (μ_aff/μ)³ of the step (dw, dv)."""
+    """Mehrotra's σμ, σ = (μ_aff/μ)³ of the affine step (dw, dv), and μ."""
     step = min(1.0, _longest_step(w, v, dw, dv, linear))
     mu, mu_affine = 0.0, 0.0
     for i in range(w.size):
         mu += w[i] * v[i]
         mu_affine += (w[i] + step * dw[i]) * (v[i] + step * dv[i])
     degree = linear + (1 if linear < w.size else 0)  # the whole ball counts as one
-    return (mu_affine / mu) ** 3 * mu / degree
+    return (mu_affine / mu) ** 3 * mu / degree, mu / degree
 
 
 @kernel
@@ -149,7 +150,7 @@ def _move(theta, w, v, dtheta, dw, dv, step):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _advance(A, H, w, v, theta, D, constraint, table, r_d, r_p, r, E, AE, M):  # type: ignore[no-untyped-def]
+def _advance(A, H, w, v, theta, D, constraint, table, stalls, r_d, r_p, r, E, AE, M):  # type: ignore[no-untyped-def]
     """One iteration: predictor, corrector, where steps are short centrality; False if it is not finite."""
     p = A.shape[1]
     linear = w.size if constraint != BALL else 2 * A.shape[0]
@@ -161,13 +162,16 @@ def _advance(A, H, w, v, theta, D, constraint, table, r_d, r_p, r, E, AE, M):  #
     for i in range(linear):
         r[i] = -w[i] * v[i]
     if constraint == BALL:
-        cone_rhs(table, eta, 0.0, dw[linear:], dv[linear:], False)
+        cone_rhs(table, eta, 0.0, dw[linear:], dv[linear:], 0.0)
     _direction(A, E, M, w, v, D, constraint, table, eta, r_d, r_p, r, dtheta, dw, dv)
-    target = _target(w, v, dw, dv, linear)
+    target, mu = _target(w, v, dw, dv, linear)
+    second = 1.0
+    if stalls:  # second-order terms of steps that cannot be taken whole can make it cycle
+        target, second = max(target, CAUTION * mu), 0.0
     for i in range(linear):
-        r[i] = target - w[i] * v[i] - dw[i] * dv[i]
+        r[i] = target - w[i] * v[i] - second * dw[i] * dv[i]
     if constraint == BALL:
-        cone_rhs(table, eta, target, dw[linear:], dv[linear:], True)
+        cone_rhs(table, eta, target, dw[linear:], dv[linear:], second)
     _direction(A, E, M, w, v, D, constraint, table, eta, r_d, r_p, r, dtheta, dw, dv)
     step = min(1.0, 0.995 * _longest_step(w, v, dw, dv, linear))
     for _ in range(CORRECTORS):
@@ -194,14 +198,14 @@ def _iterate(A, m, c, H, g, D, constraint, max_iter, tol):  # type: ignore[no-un
     r, r_d, r_p = np.empty(w.size), np.empty(p), np.empty(n)
     E, AE, M = np.empty(n), np.empty((n, p)), np.empty((p, p))
     best_theta, best_lam = np.zeros(p), np.zeros(n)
-    best_f, best_d, gap, stalled, it = np.inf, -np.inf, np.inf, 0, 0
+    best_f, best_d, mark, stalled, it = np.inf, -np.inf, np.inf, 0, 0
     weight, bias_free = 0.0, constraint == NONE and H[0] == 0.0 and g[0] == 0.0
     for i in range(n):
         weight += FLOOR * c[i]
     while True:
-        Atlam = vecmat(v[:n], A)
+        Atlam, Atheta = vecmat(v[:n], A), matvec(A, theta)
         point = feasible(theta, D, constraint)
-        f = primal_value(matvec(A, point), m, c, H, g, point)
+        f = primal_value(Atheta if constraint == NONE else matvec(A, point), m, c, H, g, point)
         if f < best_f:
             best_f, best_theta = f, point
         if bias_free:
@@ -214,13 +218,14 @@ def _iterate(A, m, c, H, g, D, constraint, max_iter, tol):  # type: ignore[no-un
             best_d = d
             for i in range(n):
                 best_lam[i] = lam[i]
-        stalled = 0 if best_f - best_d < 0.5 * gap else stalled + 1
-        gap = min(best_f - best_d, gap)
+        gap, stalled = best_f - best_d, stalled + 1
+        if gap < 0.5 * mark:
+            mark, stalled = gap, 0
         if not gap > tol * max(abs(best_f), weight) or it == max_iter or stalled == STALLED:
             break
         it += 1
-        _residuals(A, m, H, g, w, v, theta, D, constraint, Atlam, r_d, r_p)
-        if not _advance(A, H, w, v, theta, D, constraint, table, r_d, r_p, r, E, AE, M):
+        _residuals(Atheta, m, H, g, w, v, theta, D, constraint, Atlam, r_d, r_p)
+        if not _advance(A, H, w, v, theta, D, constraint, table, stalled >= STALLS, r_d, r_p, r, E, AE, M):
             break
     return best_theta, best_lam, it, gap / max(abs(best_f), weight)
 

@@ -6,7 +6,8 @@ from svdecode.svdm.kernels.bounds import FLOOR, NONE, weighted_square
 from svdecode.svdm.kernels.interior import interior_point
 from svdecode.svdm.kernels.linalg import kernel, vecmat
 
-SWEEPS = 20  # of coordinate descent before the interior point takes over
+SWEEPS = 20  # of coordinate descent before the interior point takes over,
+PATIENCE = 1e-3  # or fewer: relative gap wanted after five sweeps, a tenth of it after five more
 MAX_ITER = 200
 TOL = 1e-10
 
@@ -132,7 +133,7 @@ def _relative_gap(A, y, c, margin, H, theta, lam):  # type: ignore[no-untyped-de
 
 
 @kernel
-def hinge_coordinate_descent(A, y, c, margin, H, lam, max_sweeps, tol):  # type: ignore[no-untyped-def]
+def hinge_coordinate_descent(A, y, c, margin, H, lam, max_sweeps, patience, tol):  # type: ignore[no-untyped-def]
     """Minimize ½θᵀdiag(H)θ + Σ_i c_i max(margin − y_i (Aθ)_i, 0), every H_j > 0, by its dual.
 
     The new formulation, §2, which is LIBLINEAR's hinge problem (Hsieh et al. 2008, algorithm 1):
@@ -154,6 +155,9 @@ def hinge_coordinate_descent(A, y, c, margin, H, lam, max_sweeps, tol):  # type:
         Multipliers to start from, clipped to [0, c].
     max_sweeps : int
         Sweeps at most.
+    patience : float
+        Relative duality gap above which to give up after five sweeps; a tenth of it after ten, and so
+        on. inf for never.
     tol : float
         Duality gap at which to stop, relative to max(f, 1e-6·margin·Σc).
 
@@ -199,10 +203,16 @@ def hinge_coordinate_descent(A, y, c, margin, H, lam, max_sweeps, tol):  # type:
                 largest = max(largest, abs(slack))
                 for j in range(p):
                     theta[j] += change * A[i, j] * H_inv[j]
-        if largest <= 1e-2 * margin:  # otherwise not worth a pass over the data
+        due = (sweep + 1) % 5 == 0
+        if due or largest <= 1e-2 * margin:  # otherwise not worth a pass over the data
             theta = _from_multipliers(A, y, H_inv, lam)
-            if _relative_gap(A, y, c, margin, H, theta, lam) <= tol:
+            gap = _relative_gap(A, y, c, margin, H, theta, lam)
+            if gap <= tol:
                 return theta, lam, sweep + 1, True
+            if due and gap > patience:
+                return theta, lam, sweep + 1, False
+        if due:
+            patience *= 0.1
     return _from_multipliers(A, y, H_inv, lam), lam, max_sweeps, False
 
 
@@ -211,7 +221,7 @@ def theta_step(A, Y, C, margin, H, constraint, radius, lam_warm):  # type: ignor
     """Minimize ½θ_jᵀdiag(H)θ_j + Σ_i C_ij max(margin − Y_ij (AΘ)_ij, 0) for every label j.
 
     At most 20 warm sweeps of dual coordinate descent where every H_j > 0 and there is no
-    constraint; the interior point where they do not converge or do not apply.
+    constraint; the interior point where they promise no convergence or do not apply.
 
     Parameters
     ----------
@@ -249,7 +259,9 @@ def theta_step(A, Y, C, margin, H, constraint, radius, lam_warm):  # type: ignor
             y[i], c[i], lam[i] = Y[i, label], C[i, label], lam_warm[i, label]
         converged = False
         if descends:
-            theta, solved, _, converged = hinge_coordinate_descent(A, y, c, margin, H, lam, SWEEPS, TOL)
+            theta, solved, _, converged = hinge_coordinate_descent(
+                A, y, c, margin, H, lam, SWEEPS, PATIENCE, TOL
+            )
         if not converged:
             theta, solved, _, _ = hinge_interior_point(A, y, c, margin, H, constraint, radius, MAX_ITER, TOL)
         for j in range(p):
