@@ -46,7 +46,7 @@ def main(shapes: tuple[tuple[int, int], ...] = ((72, 25000), (84, 16000), (120, 
                 "svd": lambda X=X: np.linalg.svd(X, full_matrices=False),
                 "naive": lambda X=X: naive(X),
             },
-            repeats=5,
+            repeats=15,
         )
         slow = race({"naive on X": lambda X=X: naive_n_svds(X)}, repeats=1) if n == 72 else {}
         print(
