@@ -18,6 +18,8 @@ from svdecode.svdm.starts import choose_start
 
 #: what unseen coordinates may cost where only their infimum, 0, is optimal: this share of the objective
 UNSEEN_COST = 1e-8
+#: relative difference up to which two objectives count as the same
+SAME = 1e-6
 
 
 @dataclass(frozen=True)
@@ -270,18 +272,10 @@ def solve(
     best: Result | None = None
     ends = []
     for attempt in range(solving.n_init):
-        result = minimise(
-            target,
-            choose_start(
-                target, solving.init, n_components, rng, attempt, with_labels=scheme == "multipliers"
-            ),
-            solver=scheme,
-            stopping=solving.stopping,
-            tol=solving.tol,
-            max_iter=solving.max_iter,
-            rebalance=solving.rebalance,
-            callback=solving.callback,
+        start = choose_start(
+            target, solving.init, n_components, rng, attempt, with_labels=scheme == "multipliers"
         )
+        result = _go(target, start, scheme, solving)
         if result.target.n_unseen:
             result = _published(objective, result)
         ends.append(result.objective)
@@ -289,6 +283,29 @@ def solve(
             best = result
     assert best is not None
     return best, np.array(ends)
+
+
+def _go(target: Objective, start: Factors, scheme: str, solving: Solving) -> Result:
+    """One scheme from one start; where the method of multipliers gets stuck, the other splitting too."""
+
+    def by(scheme: str) -> Result:
+        return minimise(
+            target,
+            Factors(*(block.copy() for block in start)),
+            solver=scheme,
+            stopping=solving.stopping,
+            tol=solving.tol,
+            max_iter=solving.max_iter,
+            rebalance=solving.rebalance,
+            callback=solving.callback,
+        )
+
+    result = by(scheme)
+    if result.converged or scheme != "multipliers" or result.n_iter >= solving.max_iter:
+        return result
+    other = by("anderson")
+    same = abs(other.objective - result.objective) <= SAME * abs(result.objective)
+    return other if (other.converged and same) or other.objective < result.objective else result
 
 
 def _published(objective: Objective, result: Result) -> Result:

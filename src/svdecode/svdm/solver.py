@@ -138,7 +138,7 @@ def minimise(
             message = DECREASE
             break
         if scheme.stalled:
-            message = scheme.stalled
+            message = STATIONARY if scheme.stationarity() <= tol else scheme.stalled
             break
     return kept.result(history, n_iter, message)
 

@@ -96,8 +96,9 @@ def starting_factors(objective: Objective, Z: FloatArray) -> Factors:
     if np.isfinite(objective.z.radius):
         Z *= objective.z.radius / max(float(np.linalg.norm(Z, axis=1).max()), 1e-300)
     elif objective.z.ridge > 0 and objective.w.ridge > 0:
-        # UΣVᵀ = (U√Σ c)(√Σ Vᵀ/c) with equal penalties on both sides
-        Z *= (objective.w.ridge / objective.z.ridge) ** 0.25 / np.sqrt(norms)
+        # X ≈ UΣVᵀ = (U√Σ c)(√Σ Vᵀ/c) with equal penalties on both sides, whatever the units of Z
+        Z *= np.sqrt(np.linalg.norm(objective.X.T @ (Z / norms), axis=0)) / norms
+        Z *= (objective.w.ridge / objective.z.ridge) ** 0.25
     elif objective.z.ridge > 0:
         Z *= np.sqrt(n) / norms
     factors = Factors(Z, np.zeros((l, r)), np.zeros(r), np.zeros((l, k)), np.zeros(k))
