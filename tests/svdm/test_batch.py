@@ -19,9 +19,8 @@ def batch_of(model, X, y, **params):
     shared = SharedGram(X, model.kernel, **(model.kernel_params or {}))
     solving = check_solving(model, len(X))
     seed = int(np.random.RandomState(model.random_state).randint(2**31))
-    return Batch(
-        shared, y, X.shape[1] if linear else 1, solving, model.scale, ("joint", "refit"), seed=seed, **params
-    )
+    readouts = ("joint", "refit", "least_squares")
+    return Batch(shared, y, X.shape[1] if linear else 1, solving, model.scale, readouts, seed=seed, **params)
 
 
 def run(model, X, y, sizes=(1, 3), n_jobs=None, **params):
@@ -45,7 +44,7 @@ def test_a_batch_is_its_single_fits(variant, shape):
     assert [(c.fold, c.candidate) for c in cells] == [(f, c) for f in range(4) for c in range(2)]
     for cell in cells:
         train, test = folds[cell.fold]
-        for readout in ("joint", "refit"):
+        for readout in ("joint", "refit", "least_squares"):
             single = make(variant, candidates[cell.candidate].n_components, readout=readout,
                           **(SWEEPS | {"max_iter": 6})).fit(X[train], y[train])  # fmt: skip
             assert cell.fit.result.objective == pytest.approx(single.objective_, rel=1e-8)

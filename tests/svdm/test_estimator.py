@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import brentq, minimize
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LinearRegression
 from svdm import naive
 from svdm.cases import FORMULATIONS, IGNORE, SWEEPS, VARIANTS, WEIGHTS, data, make, several_labels
 
@@ -75,7 +76,7 @@ def naive_coordinates(model, x):
     return ridge(brentq(lambda nu: np.linalg.norm(ridge(nu)) - 1, 0.0, limit, xtol=1e-14 * limit, rtol=1e-14))
 
 
-@pytest.mark.parametrize("readout", ["joint", "refit"])
+@pytest.mark.parametrize("readout", ["joint", "refit", "least_squares"])
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_new_samples_solve_the_z_problem_without_its_hinge(variant, readout):
     X, y = data(3)
@@ -96,7 +97,7 @@ def test_new_samples_solve_the_z_problem_without_its_hinge(variant, readout):
     assert np.abs(model.transform(X) - model.training_coordinates_).max() > 1e-3
 
 
-@pytest.mark.parametrize("readout", ["joint", "refit"])
+@pytest.mark.parametrize("readout", ["joint", "refit", "least_squares"])
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("shape", ["n < m", "n > m"])
 def test_the_discriminants_go_back_to_feature_space(variant, readout, shape):
@@ -134,6 +135,16 @@ def test_refit_is_a_support_vector_machine_on_label_free_coordinates(variant):
                     options={"xatol": 1e-10, "fatol": 1e-14, "maxiter": 9999, "maxfev": 9999})  # fmt: skip
     assert found <= best.fun * (1 + 1e-9)
     assert found < value(plain.discriminants_[:, 0]) * (1 - 1e-4)
+
+
+@pytest.mark.parametrize("variant", ["balanced", "penalized", "svm", "boxed"])
+def test_least_squares_is_a_weighted_regression_on_label_free_coordinates(variant):
+    X, y = data(3)
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
+    model = make(variant, readout="least_squares", **SWEEPS).fit(X, y, sample_weight=weights)
+    Z, Y = model.transform(X), signs(model, y)
+    regression = LinearRegression().fit(Z, Y, sample_weight=weights)
+    np.testing.assert_allclose(model.decision_function(X), regression.predict(Z), atol=1e-6)
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
@@ -228,7 +239,7 @@ BAD = {
     "stopping": ({"stopping": "never"}, "stopping: found 'never', expected one of"),
     "tol": ({"tol": 0.0}, "tol: found 0, expected a finite number above 0"),
     "max_iter": ({"max_iter": 1.0}, "max_iter: found 1.0, expected an integer of at least 1"),
-    "readout": ({"readout": "both"}, "readout: found 'both', expected one of 'joint', 'refit'"),
+    "readout": ({"readout": "both"}, "readout: found 'both', expected one of 'joint', 'refit', "),
     "class_weight": ({"class_weight": "equal"}, "class_weight: found 'equal', expected None, 'balanced' or"),
     "class_weight list": ({"class_weight": [1, 2]}, r"class_weight: found \[1, 2\], expected None, "),
     "class_weight key": ({"class_weight": {"dgo": 2}}, "class_weight: found 'dgo', expected classes among"),

@@ -1,4 +1,4 @@
-"""Objectives are what MATH's table says, their gradients are right, and stationarity sees what blocks do not."""
+"""Objectives are what MATH's table says, gradients are right, and stationarity sees what blocks do not."""
 
 import numpy as np
 import pytest

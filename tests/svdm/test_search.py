@@ -27,7 +27,7 @@ def grouped(k=3, n=48):
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
-@pytest.mark.parametrize("readout", ["joint", "refit"])
+@pytest.mark.parametrize("readout", ["joint", "refit", "least_squares"])
 def test_it_is_grid_search(formulation, readout):
     X, y, groups = grouped()
     fixed = {"margin": WEIGHTS[formulation].get("margin", 1.0), "readout": readout, **FAST}

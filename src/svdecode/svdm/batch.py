@@ -22,7 +22,7 @@ from svdecode.reduction import SharedGram
 from svdecode.svdm.fitting import Fit, Solving, Weights, all_rows_equal, data_scale, make_objective, solve
 from svdecode.svdm.labels import Labels, Targets, encode, hinge_weights
 from svdecode.svdm.objective import Factors, Objective
-from svdecode.svdm.reading import coordinates, reader, refit
+from svdecode.svdm.reading import READOUTS, coordinates, reader
 from svdecode.svdm.starts import singular_start
 
 
@@ -42,7 +42,7 @@ class Batch:
         Scheme, stopping rule and starts.
     scale : bool
         Whether a fold's data are divided by their root mean square.
-    readouts : sequence of {"joint", "refit"}
+    readouts : sequence of {"joint", "refit", "least_squares"}
         Which discriminants read the test rows.
     sample_weight, class_weight
         As for `SVDMClassifier`.
@@ -166,6 +166,6 @@ def _shared_start(solving: Solving, objective: Objective, train: IntArray, large
 
 
 def _scores(objective: Objective, factors: Factors, readout: str, new: FloatArray) -> FloatArray:
-    f = refit(objective, factors) if readout == "refit" else factors
+    f = READOUTS[readout](objective, factors)
     Z = coordinates(reader(objective, f), (new - f.mean) @ f.W.T)
     return np.asarray(Z @ f.Theta + f.bias)

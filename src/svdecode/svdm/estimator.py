@@ -18,7 +18,7 @@ from svdecode.svdm.convex import optimality_gap
 from svdecode.svdm.fitting import Fit, all_rows_equal, data_scale, make_objective, solve
 from svdecode.svdm.labels import Labels, Targets, decide, encode, hinge_weights
 from svdecode.svdm.parameters import check_solving, check_weights
-from svdecode.svdm.reading import coordinates, linear_map, reader, refit
+from svdecode.svdm.reading import READOUTS, coordinates, linear_map, reader
 
 announce_compilation()
 
@@ -77,9 +77,9 @@ class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelCl
         See `stopping`.
     max_iter : int, default 1000
         Iterations at most; a fit that stops there warns.
-    readout : {"joint", "refit"}, default "joint"
+    readout : {"joint", "refit", "least_squares"}, default "joint"
         Classify by the discriminants of the fit, or by discriminants fitted anew on the training
-        samples' label-free coordinates.
+        samples' label-free coordinates: by the fit's own hinge problem, or by a regression of the labels.
     class_weight : {None, "balanced"} or dict, default None
         Weight of each class's hinges; "balanced" gives both signs of each problem the same total.
     random_state : int, Generator-like or None, default None
@@ -250,7 +250,7 @@ class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelCl
     def _set_reading(self, fit: Fit, reduction: Reduction) -> None:
         """What new samples need: plain arrays, for a kernel the reduction too; and the spare coordinates."""
         factors = fit.result.factors
-        read = refit(fit.objective, factors) if self.readout == "refit" else factors
+        read = READOUTS[self.readout](fit.objective, factors)
         self._reader = reader(fit.objective, read)
         spare = (0, self.n_components - len(read.W))
         self.training_coordinates_ = np.pad(factors.Z, ((0, 0), spare))

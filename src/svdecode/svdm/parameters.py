@@ -11,6 +11,7 @@ from svdecode._checks import check_choice, check_count, check_number
 from svdecode.reduction.kernels import check_kernel
 from svdecode.svdm.fitting import Solving, Weights
 from svdecode.svdm.formulations import BASIS_NORMS, FORMULATIONS
+from svdecode.svdm.reading import READOUTS
 
 
 def check_weights(model: Any) -> Weights:
@@ -55,7 +56,7 @@ def check_solving(model: Any, n_samples: int) -> Solving:
     """
     for name in ("scale", "rebalance"):
         check_choice(getattr(model, name), name, (True, False))
-    check_choice(model.readout, "readout", ("joint", "refit"))
+    check_choice(model.readout, "readout", tuple(READOUTS))
     check_kernel(model.kernel)
     _check_kernel_params(model.kernel_params)
     if model.callback is not None and not callable(model.callback):

@@ -6,6 +6,8 @@ a‖x − w₀ − zW‖² + z_ridge‖z‖², in the ball where the formulation
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ from svdecode._checks import FloatArray
 from svdecode.svdm.kernels.alternation import discriminant_step
 from svdecode.svdm.kernels.coordinates import free_coordinates
 from svdecode.svdm.objective import Factors, Objective
+
+DEPENDENT = 1e-8  # singular value of coordinates, relative to the largest, up to which it is rounding
 
 
 def reader(objective: Objective, factors: Factors) -> dict[str, Any]:
@@ -94,3 +98,59 @@ def refit(objective: Objective, factors: Factors) -> Factors:
     Lam = np.zeros(objective.Y.shape)
     discriminant_step(objective.Y, objective.hinge.weights, objective.numbers(), Z, Theta, bias, Lam)
     return factors._replace(Theta=Theta, bias=bias)
+
+
+def as_fitted(objective: Objective, factors: Factors) -> Factors:  # noqa: ARG001
+    """The discriminants of the fit itself, which read coordinates that have seen the labels.
+
+    Parameters
+    ----------
+    objective : Objective
+        The fitted formulation.
+    factors : Factors
+        The fit.
+
+    Returns
+    -------
+    Factors
+        The same.
+    """
+    return factors
+
+
+def regress(objective: Objective, factors: Factors) -> Factors:
+    """Discriminants by least squares of the labels on the training samples' label-free coordinates.
+
+    Each label by itself, entries weighted as its hinges are; the shortest solution where several are.
+
+    Parameters
+    ----------
+    objective : Objective
+        The fitted formulation.
+    factors : Factors
+        The fit.
+
+    Returns
+    -------
+    Factors
+        With other Θ and bias.
+    """
+    Z = coordinates(reader(objective, factors), (objective.X - factors.mean) @ factors.W.T)
+    Theta, bias = np.zeros(factors.Theta.shape), np.zeros(factors.bias.shape)
+    roots = np.sqrt(objective.hinge.weights * (objective.Y != 0))
+    for j, root in enumerate(roots.T):
+        total = float(root @ root)
+        if total == 0.0:
+            continue
+        center, middle = root**2 @ Z / total, float(root**2 @ objective.Y[:, j]) / total
+        Theta[:, j] = np.linalg.lstsq(
+            root[:, None] * (Z - center), root * (objective.Y[:, j] - middle), rcond=DEPENDENT
+        )[0]
+        bias[j] = middle - center @ Theta[:, j]
+    return factors._replace(Theta=Theta, bias=bias)
+
+
+#: who reads the coordinates of new samples
+READOUTS: Mapping[str, Callable[[Objective, Factors], Factors]] = MappingProxyType(
+    {"joint": as_fitted, "refit": refit, "least_squares": regress}
+)

@@ -82,9 +82,9 @@ class SVDMClassifierCV(
         See `stopping`.
     max_iter : int, default 1000
         Iterations at most; a fit that stops there warns.
-    readout : {"joint", "refit"}, default "joint"
+    readout : {"joint", "refit", "least_squares"}, default "joint"
         Classify by the discriminants of the fit, or by discriminants fitted anew on the training
-        samples' label-free coordinates.
+        samples' label-free coordinates: by the fit's own hinge problem, or by a regression of the labels.
     class_weight : {None, "balanced"} or dict, default None
         Weight of each class's hinges; "balanced" gives both signs of each problem the same total.
     random_state : int, Generator-like or None, default None
