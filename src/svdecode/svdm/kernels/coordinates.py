@@ -265,7 +265,7 @@ def z_step(C, A, B, b, Y, Hw, margin, radius, Lam_warm):  # type: ignore[no-unty
         N = null_space(d, T)
         Z, lifts = solved(d, T, N, Z), lifted(d, T, N, rows)
         if N.shape[0] > 0:
-            Lam[:] = 0.0  # a multiplier that moves z along what costs nothing is next to nothing
+            Lam = np.zeros(Lam.shape)  # one that moves z along what costs nothing is next to nothing
     else:
         Z, rows, inside = np.dot(Z, T), np.dot(rows, T), np.eye(l)
         clear_noise(d, Z, free)

@@ -253,6 +253,7 @@ def theta_step(A, Y, C, margin, H, constraint, radius, lam_warm):  # type: ignor
     k = Y.shape[1]
     Theta, Lam = np.zeros((p, k)), np.zeros((n, k))
     y, c, lam = np.empty(n), np.empty(n), np.empty(n)
+    max_iter = int(MAX_ITER)  # int(): a constant would be compiled in, once more
     descends = constraint == NONE and np.min(H) > 0.0
     for label in range(k):
         for i in range(n):
@@ -263,7 +264,7 @@ def theta_step(A, Y, C, margin, H, constraint, radius, lam_warm):  # type: ignor
                 A, y, c, margin, H, lam, SWEEPS, PATIENCE, TOL
             )
         if not converged:
-            theta, solved, _, _ = hinge_interior_point(A, y, c, margin, H, constraint, radius, MAX_ITER, TOL)
+            theta, solved, _, _ = hinge_interior_point(A, y, c, margin, H, constraint, radius, max_iter, TOL)
         for j in range(p):
             Theta[j, label] = theta[j]
         for i in range(n):
