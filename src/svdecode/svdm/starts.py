@@ -73,8 +73,7 @@ def random_start(objective: Objective, n_components: int, rng: np.random.Generat
 def starting_factors(objective: Objective, Z: FloatArray) -> Factors:
     """Scale coordinates as the formulation wants them, and fit W to them.
 
-    `balanced` and `penalized`: each penalty at the same height; `constrained`: the longest row has
-    norm one; `boxed` and `svm`: the coordinates that belong to basis images of norm one.
+    `balanced` and `penalized`: coordinates of unit variance; `constrained`: the longest row has norm one; `boxed` and `svm`: the coordinates that belong to basis images of norm one.
 
     Parameters
     ----------
@@ -95,10 +94,6 @@ def starting_factors(objective: Objective, Z: FloatArray) -> Factors:
     norms[norms == 0] = 1.0
     if np.isfinite(objective.z.radius):
         Z *= objective.z.radius / max(float(np.linalg.norm(Z, axis=1).max()), 1e-300)
-    elif objective.z.ridge > 0 and objective.w.ridge > 0:
-        # X ≈ UΣVᵀ = (U√Σ c)(√Σ Vᵀ/c) with equal penalties on both sides, whatever the units of Z
-        Z *= np.sqrt(np.linalg.norm(objective.X.T @ (Z / norms), axis=0)) / norms
-        Z *= (objective.w.ridge / objective.z.ridge) ** 0.25
     elif objective.z.ridge > 0:
         Z *= np.sqrt(n) / norms
     factors = Factors(Z, np.zeros((l, r)), np.zeros(r), np.zeros((l, k)), np.zeros(k))
