@@ -1,7 +1,7 @@
 """The Θ and the Z step over weights from 1e-6 to 1e6, beside LIBLINEAR on the same problems.
 
-Prints milliseconds, one column a weight. `cold` starts from zero multipliers, `warm` from the answer, as the
-later sweeps of a fit nearly do. Required: no weight makes a Θ step more than 10 times slower than weight 1.
+Prints milliseconds, one column a weight. `cold` starts from zero multipliers, `warm` from the answer for
+coordinates that have since moved by a hundredth, as in the later sweeps of a fit. Required: no weight makes a Θ step more than 10 times slower than weight 1.
 LIBLINEAR (`LinearSVC(loss="hinge")`, bias penalized, its default of at most 1000 iterations) takes turns with
 the step; behind its time stands by how much its objective is above ours.
 
@@ -65,7 +65,8 @@ def row(name: str, values: list[float]) -> None:
 def bench_theta(n: int, l: int) -> None:
     """Print the rows of the Θ step for one shape."""
     Z, Y = problem(n, l, 1)
-    A = np.hstack([np.ones((n, 1)), Z])
+    moved = Z + 0.01 * np.random.default_rng(2).standard_normal(Z.shape)
+    A, before = (np.hstack([np.ones((n, 1)), coordinates]) for coordinates in (Z, moved))
     for mode, (bias, rest, constraint) in MODES.items():
         H = np.full(l + 1, rest)
         H[0] = bias
@@ -73,7 +74,8 @@ def bench_theta(n: int, l: int) -> None:
         above = []
         for weight in WEIGHTS:
             C, none = np.full((n, 1), weight), np.zeros((n, 1))
-            Theta, Lam = theta_step(A, Y, C, 1.0, H, constraint, 1.0, none)
+            Theta, _ = theta_step(A, Y, C, 1.0, H, constraint, 1.0, none)
+            _, Lam = theta_step(before, Y, C, 1.0, H, constraint, 1.0, none)
             runs: dict[str, Callable[[], object]] = {
                 "cold": lambda C=C, H=H, c=constraint, warm=none: theta_step(A, Y, C, 1.0, H, c, 1.0, warm),
                 "warm": lambda C=C, H=H, c=constraint, warm=Lam: theta_step(A, Y, C, 1.0, H, c, 1.0, warm),
@@ -102,11 +104,12 @@ def bench_z(n: int, l: int, k: int) -> None:
     C, Y = problem(n, l, k)
     W, B, b = rng.standard_normal((l, 3 * l)), rng.standard_normal((l, k)), np.zeros(k)
     A = W @ W.T / (3 * l)
+    moved = C + 0.01 * rng.standard_normal(C.shape)
     for name, radius in RADII.items():
         table: dict[str, list[float]] = {"cold": [], "warm": []}
         for weight in WEIGHTS:
             Hw, none = np.full((n, k), weight), np.zeros((n, k))
-            _, Lam = z_step(C, A, B, b, Y, Hw, 1.0, radius, none)
+            _, Lam = z_step(moved, A, B, b, Y, Hw, 1.0, radius, none)
             runs = {
                 "cold": lambda Hw=Hw, r=radius, warm=none: z_step(C, A, B, b, Y, Hw, 1.0, r, warm),
                 "warm": lambda Hw=Hw, r=radius, warm=Lam: z_step(C, A, B, b, Y, Hw, 1.0, r, warm),
