@@ -1,9 +1,10 @@
 """The Θ and the Z step over weights from 1e-6 to 1e6, beside LIBLINEAR on the same problems.
 
 Prints milliseconds, one column a weight. `cold` starts from zero multipliers, `warm` from the answer for
-coordinates that have since moved by a hundredth, as in the later sweeps of a fit. Required: no weight makes a Θ step more than 10 times slower than weight 1.
-LIBLINEAR (`LinearSVC(loss="hinge")`, bias penalized, its default of at most 1000 iterations) takes turns with
-the step; behind its time stands by how much its objective is above ours.
+coordinates that have since moved by a hundredth, as in the later sweeps of a fit. Required: no weight makes
+a Θ step more than 10 times slower than weight 1. LIBLINEAR (`LinearSVC(loss="hinge")`, bias penalized, its
+default of at most 1000 iterations) takes turns with the step; below its time stands by how much its objective
+is above ours.
 
     python benchmarks/bench_theta.py
 """
