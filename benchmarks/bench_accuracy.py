@@ -9,8 +9,8 @@ together ("cv"). Test rows never take part, nor in the standardization of genes.
     python benchmarks/bench_accuracy.py --table FILE.csv          # the tables of results that are there
 
 A set whose results are in FILE is not computed again. The standard error of a difference is paired, over
-the units that a set is cut into: subjects (haxby2011), runs (the slice), groups of three subjects (woo2014), or
-folds (genes; these share training samples, so that theirs are too small).
+the units that a set is cut into: subjects (haxby2011), runs (the slice), groups of three subjects
+(woo2014), or folds (genes; these share training samples, so that theirs are too small).
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ VARIANTS = {
 
 @dataclass(frozen=True)
 class Task:
-    """Samples to decode; `folds` are left out one at a time, `units` are what accuracies are averaged over."""
+    """Samples to decode; `folds` are left out one at a time, accuracies averaged over `units`."""
 
     name: str
     X: np.ndarray
@@ -175,7 +175,9 @@ def svdm(
         for cell in run_batch(batch, folds, candidates, n_jobs=1):
             l, strength = candidates[cell.candidate].n_components, strengths[cell.candidate]
             for readout, scores in cell.scores.items():
-                out[cell.fold][f"{name} | {readout}", l, strength] = decide(scores, cell.targets.classes, multilabel=False)
+                out[cell.fold][f"{name} | {readout}", l, strength] = decide(
+                    scores, cell.targets.classes, multilabel=False
+                )
     return out
 
 
@@ -249,7 +251,9 @@ def outer_fold(task: Task, left_out: Any, variants: dict[str, Variant]) -> list[
         for fold, more in zip(predictions, peers(shared, task.y, folds), strict=True):
             fold.update(more)
     inner = {
-        key: np.mean([(p[key] == task.y[f[1]]).mean() for p, f in zip(predictions[:-1], folds[:-1], strict=True)])
+        key: np.mean(
+            [(p[key] == task.y[f[1]]).mean() for p, f in zip(predictions[:-1], folds[:-1], strict=True)]
+        )
         for key in predictions[-1]
     }
     right = {key: float((p == task.y[test]).mean()) for key, p in predictions[-1].items()}
@@ -287,7 +291,9 @@ def compute(wanted: list[str], variants: dict[str, Variant], out: Path, jobs: in
 
 def main() -> None:
     """Compute what is missing, then print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "accuracy.csv")
     parser.add_argument("--sets", nargs="*", default=list(SETS), choices=SETS)
     parser.add_argument("--variants", nargs="*", default=list(VARIANTS), choices=list(VARIANTS))

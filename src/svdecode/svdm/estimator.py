@@ -260,7 +260,7 @@ class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelCl
             self._reduction, self._basis, self._origin = reduction, read.W, read.mean
             return
         lifted = reduction.lift(fit.scale * np.vstack([read.W, read.mean]))
-        self.components_ = np.pad(lifted[:-1], (spare, (0, 0)))
+        self.components_ = np.pad(lifted[:-1], (spare, (0, 0))) if spare[1] else lifted[:-1]
         self.mean_ = reduction.mean + lifted[-1]
         to_scores = linear_map(self._reader) @ read.Theta / fit.scale**2
         self.coef_ = to_scores.T @ lifted[:-1]
