@@ -172,8 +172,11 @@ def fetch(name: DataName, data: DataFolder = None) -> None:
 def _progress(what: str, total: int) -> Iterator[Callable[[], None]]:
     """Progress bar with the time left, on a terminal only."""
     console = Console(stderr=True)
+    if not console.is_terminal:  # a bar that is disabled prints an empty line with older versions of rich
+        yield lambda: None
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(what, total=total)
         yield lambda: progress.advance(task)
 
