@@ -70,8 +70,10 @@ def beside_peers() -> None:
         *(1e3 * seconds for seconds in peers)))  # fmt: skip
     for name in list(contenders)[3:]:
         reduction, svc_alone, pca = (t[name] / seconds for seconds in peers)
-        print(f"  {name:<32} {1e3 * t[name]:6.1f} ms = {svc_alone:.2f} x LinearSVC (at most .35), "
-              f"{pca:.2f} x PCA + LinearSVC (at most .25), {reduction:.2f} x reduction (wanted 2)")  # fmt: skip
+        print(
+            f"  {name:<32} {1e3 * t[name]:6.1f} ms = {svc_alone:.2f} x LinearSVC (at most .35), "
+            f"{pca:.2f} x PCA + LinearSVC (at most .25), {reduction:.2f} x reduction (wanted 2)"
+        )
 
 
 def papers_route(formulation: str, X: np.ndarray, y: np.ndarray, n_sweeps: int, at_once: bool) -> float:
@@ -105,8 +107,10 @@ def beside_the_papers_route() -> None:
         }
         t = race(contenders, repeats=1)
         printed, one_model = t["as printed"] / t["ours"], t["all samples in one model"] / t["ours"]
-        print(f"  {formulation:<12} {n} sweeps in {1e3 * t['ours']:.1f} ms; by a conic solver as printed "
-              f"{printed:.0f} times as long (at least 150), all samples in one model {one_model:.0f} times")  # fmt: skip
+        print(
+            f"  {formulation:<12} {n} sweeps in {1e3 * t['ours']:.1f} ms; by a conic solver as printed "
+            f"{printed:.0f} times as long (at least 150), all samples in one model {one_model:.0f} times"
+        )
 
 
 def behind_the_reduction() -> None:
