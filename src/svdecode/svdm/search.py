@@ -83,8 +83,9 @@ class SVDMClassifierCV(
     max_iter : int, default 1000
         Iterations at most; a fit that stops there warns.
     readout : {"joint", "refit", "least_squares"}, default "joint"
-        Classify by the discriminants of the fit, or by discriminants fitted anew on the training
-        samples' label-free coordinates: by the fit's own hinge problem, or by a regression of the labels.
+        Classify by the discriminants of the fit ("joint"), or by discriminants fitted anew on the training
+        samples' label-free coordinates: by the fit's own hinge problem ("refit"), or by a regression of
+        the labels ("least_squares"; with `reconstruction_weight=0.1` it often does best).
     class_weight : {None, "balanced"} or dict, default None
         Weight of each class's hinges; "balanced" gives both signs of each problem the same total.
     random_state : int, Generator-like or None, default None

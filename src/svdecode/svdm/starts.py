@@ -73,7 +73,8 @@ def random_start(objective: Objective, n_components: int, rng: np.random.Generat
 def starting_factors(objective: Objective, Z: FloatArray) -> Factors:
     """Scale coordinates as the formulation wants them, and fit W to them.
 
-    `balanced` and `penalized`: coordinates of unit variance; `constrained`: the longest row has norm one; `boxed` and `svm`: the coordinates that belong to basis images of norm one.
+    `balanced` and `penalized`: coordinates of unit variance; `constrained`: the longest row has norm one;
+    `boxed` and `svm`: the coordinates that belong to basis images of norm one.
 
     Parameters
     ----------
