@@ -9,7 +9,7 @@ from svdecode.svdm.kernels.linalg import kernel, vecmat
 SWEEPS = 20  # of coordinate descent before the interior point takes over,
 PATIENCE = 1e-3  # or fewer: relative gap wanted after five sweeps, a tenth of it after five more
 MAX_ITER = 200
-TOL = 1e-10
+TOL = 1e-12
 
 
 @kernel
