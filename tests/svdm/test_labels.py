@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from svdm.cases import FORMULATIONS, IGNORE, SWEEPS, VARIANTS, data, make, several_labels
 
-from svdecode.svdm.labels import accuracy, encode, hinge_weights
+from svdecode.svdm.labels import accuracy, decide, encode, hinge_weights
 
 pytestmark = pytest.mark.filterwarnings(IGNORE)
 CONVERGED = {"solver": "splitting", "stopping": "stationary", "tol": 1e-8, "max_iter": 3000}
@@ -227,3 +227,10 @@ def test_score_counts_what_is_known():
     model = make("balanced", **SWEEPS).fit(X, labels)
     hidden = np.where(np.arange(30) < 10, None, labels.astype(object))
     assert model.score(X, hidden) == np.mean(model.predict(X)[10:] == labels[10:])
+
+
+def test_rounding_does_not_decide_between_classes():
+    scores = np.array([[-1.0, -1.0 + 1e-15, -1.0 - 1e-15], [-1.0, -1.0 + 1e-6, -1.0], [0.0, 0.0, 0.0]])
+    np.testing.assert_array_equal(
+        decide(scores, np.array(["a", "b", "c"]), multilabel=False), ["a", "b", "a"]
+    )

@@ -76,9 +76,12 @@ def warn_of(fit: Fit, weights: Weights) -> None:
             stacklevel=3,
         )
     if not fit.result.converged:
+        advice = "Raise max_iter or tol, or use solver='splitting'"
+        if weights.formulation in ("boxed", "svm"):
+            advice = "Its objective need not have a minimizer: stopping='decrease' is the papers' rule"
         warnings.warn(
             f"the fit did not converge: {fit.result.message} ({fit.result.n_iter} iterations, optimality "
-            f"residual {fit.result.stationarity:.1e}). Raise max_iter or tol, or use solver='splitting'",
+            f"residual {fit.result.stationarity:.1e}). {advice}",
             ConvergenceWarning,
             stacklevel=3,
         )

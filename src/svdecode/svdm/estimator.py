@@ -42,7 +42,7 @@ class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelCl
         that minimizers exist and can be certified.
     shrinkage : float, default 0.1
         Weight of the penalties of "balanced" and "penalized" (D), and of Θ in "svm" (λ).
-    hinge_weight : float, default 1.0
+    hinge_weight : float, default 100.0
         Slope of the hinge in "constrained" (D), "boxed" (λ) and "svm" (λC). The hinge of the others
         has weight 1/(nk).
     margin : float, default 1.0
@@ -153,7 +153,7 @@ class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelCl
         *,
         formulation: str = "balanced",
         shrinkage: float = 0.1,
-        hinge_weight: float = 1.0,
+        hinge_weight: float = 100.0,
         margin: float = 1.0,
         reconstruction_weight: float = 1.0,
         ridge: float = 0.0,

@@ -17,6 +17,9 @@ from svdecode._checks import FloatArray
 Labels = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 
+#: scores that differ by this share of the largest are equal: where no component tells the classes apart
+TIED = 1e-9
+
 
 @dataclass(frozen=True)
 class Targets:
@@ -53,13 +56,15 @@ def decide(scores: FloatArray, classes: Labels, *, multilabel: bool) -> Labels:
     Returns
     -------
     array of shape (n,) or (n, k)
-        The class with the largest score (of two: by its sign), or an indicator.
+        The class with the largest score (of two: by its sign; of classes that differ by rounding only, the
+        first), or an indicator.
     """
     if multilabel:
         return (scores > 0).astype(np.intp)
     if scores.shape[1] == 1:
         return np.asarray(classes[(scores[:, 0] > 0).astype(np.intp)])
-    return np.asarray(classes[scores.argmax(axis=1)])
+    rounding = TIED * np.abs(scores).max(axis=1, keepdims=True)
+    return np.asarray(classes[(scores >= scores.max(axis=1, keepdims=True) - rounding).argmax(axis=1)])
 
 
 def encode(y: Any, n_samples: int) -> Targets:
