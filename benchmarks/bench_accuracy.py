@@ -81,8 +81,8 @@ def _balanced(weight: float) -> Variant:
 
 
 VARIANTS = {
-    "balanced": _balanced(0.3),
     "balanced a=1": _balanced(1.0),
+    "balanced a=.3": _balanced(0.3),
     "balanced a=.1": _balanced(0.1),
     "penalized": Variant("penalized", components=(4, 8, 15), strengths=(0.03, 0.1, 0.3)),
     "penalized, paper's stop": Variant("penalized", "decrease", 1e-3),
