@@ -19,6 +19,22 @@ def tolerance(best: float, L: Array) -> float:
     return 1e-6 * max(best, 1e-6 * float(np.sum(L**2)))
 
 
+def rounding(Z: Array, L: Array, W: Array) -> float:
+    """By how much `square` of W errs: each residual by (l + 2)·eps of the terms it sums.
+
+    Where coordinates are large and rows cancel, that is far more than eps of the value. A rounded W
+    does as much.
+    """
+    residual = np.abs(L - Z @ W)
+    error = (len(W) + 2) * EPS * (np.abs(L) + np.abs(Z) @ np.abs(W))
+    return float(np.sum(2.0 * residual * error + error**2))
+
+
+def told(Z: Array, W: Array) -> float:
+    """What a rounding of ZᵀZ, by eps·‖z_i‖‖z_j‖ an entry, changes of `square`: the step is told no more."""
+    return EPS * float(np.linalg.norm(Z, axis=0) @ np.linalg.norm(W, axis=1)) ** 2
+
+
 def within_minimum(Z: Array, L: Array, ridge: float) -> tuple[Array, float]:
     """Minimizer and minimum of `square` with rows of W within the unit ball.
 

@@ -18,6 +18,8 @@ def duality_gap(S, R, ridge, W, nu):  # type: ignore[no-untyped-def]
 
     With M = S + diag(ridge + ν) and E = R − MW it is Σ ν_i (1 − ‖w_i‖²) + tr(EᵀM⁻¹E), a sum of
     squares without cancellation, over ⟨R, W⟩ + Σ ν_i, which at the minimum is minus the objective.
+    M⁻¹ has a ridge of the size of rounding: where M is singular but for that, rows of length one can
+    still gain, so that an E along such directions must not pass for nothing.
 
     Parameters
     ----------
@@ -46,7 +48,9 @@ def duality_gap(S, R, ridge, W, nu):  # type: ignore[no-untyped-def]
         for c in range(r):
             E[i, c] = R[i, c] - E[i, c]
     V = E.copy()
-    cholesky(M, 4.0 * n_rows * EPS, np.inf)
+    for i in range(n_rows):
+        M[i, i] += 4.0 * n_rows * EPS * M[i, i]
+    cholesky(M, EPS, np.inf)
     solve_rows(M, V)
     gap, size = 0.0, 1e-300
     for i in range(n_rows):

@@ -235,7 +235,7 @@ def _certified(S, R, ridge, W):  # type: ignore[no-untyped-def]
     if gap <= ACCEPTED:
         return W
     V, smaller, _ = within_interior_point(S, R, ridge)
-    return V if smaller < gap else W
+    return W if gap <= smaller else V
 
 
 @kernel
