@@ -273,6 +273,15 @@ def _chosen(inner: dict[Key, float]) -> Iterator[tuple[str, str, Key]]:
         yield method, "cv", max(own, key=lambda key: inner[key])
 
 
+def by_unit(rows: pd.DataFrame) -> pd.DataFrame:
+    """Accuracy averaged over the folds of each unit, and the geometric mean of the weights chosen in them."""
+    grouped = rows.groupby(["set", "unit", "method", "l"], sort=False)
+    weight = grouped["weight"].agg(lambda w: float(np.exp(np.log(np.maximum(w, 1e-12)).mean())))
+    return pd.DataFrame(
+        {"accuracy": grouped["accuracy"].mean().round(6), "weight": weight.round(6)}
+    ).reset_index()
+
+
 def compute(wanted: list[str], variants: dict[str, Variant], out: Path, jobs: int) -> None:
     """Append the results of sets that are not in the file yet."""
     for name, todo in tasks(wanted):
@@ -284,7 +293,7 @@ def compute(wanted: list[str], variants: dict[str, Variant], out: Path, jobs: in
         run: Callable[..., Any] = delayed(outer_fold)
         rows = Parallel(n_jobs=jobs, verbose=1)(run(task, fold, missing) for task, fold in work)
         table = pd.DataFrame([row for part in rows for row in part])
-        table = table[~table["method"].isin(done)]
+        table = by_unit(table[~table["method"].isin(done)])
         table.to_csv(out, mode="a", header=not out.exists(), index=False)
         print(f"{name}: done", flush=True)
 
