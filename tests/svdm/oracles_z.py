@@ -80,19 +80,23 @@ def minimum(s: Sample) -> Answer:
 def _clarabel(s: Sample, unit: float, stiffness: float, soft: bool) -> list[tuple[Array, float]]:
     """Clarabel's point and the lower bound by its multipliers; empty where it finds none."""
     origin = s.center if not np.isfinite(s.radius) else _inside(s, s.center)
-    t, slack = cp.Variable(len(s.center)), cp.Variable(len(s.h), nonneg=True)
+    t = cp.Variable(len(s.center))
     scale = max((unit * stiffness) ** 2, 1e-300)
     residual = (s.F * (unit / np.sqrt(scale))) @ t + s.F @ (origin - s.center) / np.sqrt(scale)
     size = float(np.abs(s.rows).max(initial=0.0)) * unit or 1.0
-    fits = (s.rows * (unit / size)) @ t
     need = (s.margins - s.rows @ origin) / size
     weights = s.h * (size / scale)
     overall = 1.0 / max(float(weights.sum()), 1.0)
     objective = overall * cp.sum_squares(residual)
     ball = [cp.norm(origin / unit + t) <= s.radius / unit] if np.isfinite(s.radius) else []
-    if soft:
-        objective += (overall * weights) @ slack
-    hinges = [fits + slack >= need if soft else fits >= need] if len(s.h) else []
+    hinges = []
+    if len(s.h):  # not every cvxpy has empty variables and constraints
+        fits = (s.rows * (unit / size)) @ t
+        if soft:
+            slack = cp.Variable(len(s.h), nonneg=True)
+            objective += (overall * weights) @ slack
+            fits += slack
+        hinges = [fits >= need]
     try:
         solve(objective, hinges + ball)
     except (AssertionError, cp.SolverError):
