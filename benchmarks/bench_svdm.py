@@ -60,6 +60,9 @@ def beside_peers() -> None:
         "LinearSVC": lambda: svc.fit(X, y),
         "PCA(8) + LinearSVC": lambda: make_pipeline(PCA(8, random_state=0), svc).fit(X, y),
         **{f: lambda f=f: model(f).fit(X, y) for f in FORMULATIONS},
+        "constrained, default weight": lambda: SVDMClassifier(8, formulation="constrained", **PAPERS).fit(
+            X, y
+        ),
         "balanced, to a stationary point": lambda: model(
             "balanced", stopping="stationary", tol=1e-6, rebalance=True
         ).fit(X, y),

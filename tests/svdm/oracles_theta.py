@@ -92,15 +92,19 @@ def minimum(s: Label) -> Answer:
 
 def _clarabel(s: Label, units: Array, size: float, soft: bool) -> list[tuple[Array, float]]:
     """Clarabel's point and the lower bound by its multipliers; empty where it finds none."""
-    t, slack = cp.Variable(s.H.size), cp.Variable(len(s.c), nonneg=True)
+    t = cp.Variable(s.H.size)
     curvature = s.H * units**2
     total = float(s.c.sum()) * size
     overall = 1.0 / max(float(curvature.max()) if not soft or total == 0.0 else total, 1e-300)
     objective = 0.5 * overall * cp.sum_squares(cp.multiply(np.sqrt(curvature), t))
-    fits = (s.design * (units / size)) @ t
-    hinges = [fits + slack >= s.margin / size if soft else fits >= s.margin / size] if len(s.c) else []
-    if soft:
-        objective += (overall * size * s.c) @ slack
+    hinges = []
+    if len(s.c):  # not every cvxpy has empty variables and constraints
+        fits = (s.design * (units / size)) @ t
+        if soft:
+            slack = cp.Variable(len(s.c), nonneg=True)
+            objective += (overall * size * s.c) @ slack
+            fits += slack
+        hinges = [fits >= s.margin / size]
     limits = []
     if s.constraint == BOX:
         limits = [cp.abs(t) <= s.radius / units]

@@ -19,6 +19,7 @@ from svdecode.svdm.fitting import Fit, all_rows_equal, data_scale, make_objectiv
 from svdecode.svdm.labels import Labels, Targets, decide, encode, hinge_weights
 from svdecode.svdm.parameters import check_solving, check_weights
 from svdecode.svdm.reading import READOUTS, coordinates, linear_map, reader
+from svdecode.svdm.threads import threads_for
 
 announce_compilation()
 
@@ -225,12 +226,13 @@ class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelCl
             raise ValueError("X: found rows that are all equal, expected samples that differ")
         n_features = m if self._is_linear else 1
         scale = data_scale(reduction.coordinates, n_features) if self.scale else 1.0
-        objective = make_objective(reduction, targets, entry_weights, weights, n_features, scale)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        result, ends = solve(objective, min(self.n_components, reduction.rank), solving, rng)
-        fit = Fit(objective, result, ends, scale)
+        with threads_for(reduction.coordinates.size):
+            objective = make_objective(reduction, targets, entry_weights, weights, n_features, scale)
+            result, ends = solve(objective, min(self.n_components, reduction.rank), solving, rng)
+            fit = Fit(objective, result, ends, scale)
+            self._set_results(fit, targets)
         warn_of(fit, weights)
-        self._set_results(fit, targets)
         self._set_reading(fit, reduction)
         return self
 
