@@ -99,8 +99,8 @@ def start(t: Table, X: Array, l: int) -> tuple[Array, Array]:
     """Z and W of the SVD X_c = UΣVᵀ, made feasible; the W step comes first, so that mostly Z counts.
 
     `boxed`, `svm`: UΣ, because Vᵀ has unit rows. `constrained`: UΣ over its longest row.
-    `balanced`: U√Σ, so scaled that the penalties of Z and W are equal. `penalized`: √n U, columns of
-    unit variance. Spare components above the rank are zero in Z.
+    `balanced`, `penalized`: √n U, columns of unit variance (MATH.md's table of where alternation jams).
+    Spare components above the rank are zero in Z.
     """
     U, sigma, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
     rank = min(l, int(np.sum(sigma > 1e-10 * sigma[0])))
@@ -109,8 +109,6 @@ def start(t: Table, X: Array, l: int) -> tuple[Array, Array]:
         scale = np.ones(rank)
     elif t.z_in_ball:
         scale = np.full(rank, 1.0 / np.linalg.norm(U * sigma, axis=1).max())
-    elif t.on_w > 0:
-        scale = (t.on_w / t.on_z) ** 0.25 / np.sqrt(sigma)
     else:
         scale = np.sqrt(len(X)) / sigma
     Z, W = np.zeros((len(X), 1 + l)), np.zeros((1 + l, X.shape[1]))
