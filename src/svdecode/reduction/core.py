@@ -30,6 +30,7 @@ import scipy.sparse as sp
 from scipy.linalg.lapack import dgeqrf, dgeqrf_lwork, dpstrf, dtrtri
 
 from svdecode._checks import FloatArray, IntArray, as_matrix, check_choice, check_index
+from svdecode._threads import threads_for
 from svdecode.reduction.folds import GramRows
 from svdecode.reduction.kernels import Kernel, KernelRows, check_kernel
 from svdecode.reduction.rows import EPS, EPS32, LinearRows, Rows
@@ -224,7 +225,10 @@ def reduce_by_gram(rows: Rows) -> Reduction:
     n, total = len(K), float(np.trace(K))
     largest = float(max(K.max(), -K.min()))
     # K is symmetric: its transpose is K in Fortran's order, which LAPACK overwrites in place
-    factor, pivots, rank, _ = dpstrf(K if K.flags.f_contiguous else K.T, tol=noise, lower=1, overwrite_a=1)
+    with threads_for(n * n):
+        factor, pivots, rank, _ = dpstrf(
+            K if K.flags.f_contiguous else K.T, tol=noise, lower=1, overwrite_a=1
+        )
     del K
     if largest <= noise:
         rank = 0
@@ -236,7 +240,8 @@ def reduce_by_gram(rows: Rows) -> Reduction:
     if not rows.semidefinite:
         _refuse_indefinite(rows.gram()[0], L)
     if rank:
-        inverse, _ = dtrtri(factor[:rank, :rank], lower=1)
+        with threads_for(rank * rank):
+            inverse, _ = dtrtri(factor[:rank, :rank], lower=1)
         del factor
         D[pivots[:rank]] = inverse.T
     left = max(0.0, 1.0 - float(np.vdot(L, L)) / total) if rank else 0.0

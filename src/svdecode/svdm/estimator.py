@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from svdecode._checks import FloatArray, read_samples, refuse_non_finite
+from svdecode._threads import threads_for
 from svdecode.reduction import Reduction, reduce_rows
 from svdecode.svdm.common import KernelClassifier, warn_of
 from svdecode.svdm.compiling import announce_compilation
@@ -19,7 +20,6 @@ from svdecode.svdm.fitting import Fit, all_rows_equal, data_scale, make_objectiv
 from svdecode.svdm.labels import Labels, Targets, decide, encode, hinge_weights
 from svdecode.svdm.parameters import check_solving, check_weights
 from svdecode.svdm.reading import READOUTS, coordinates, linear_map, reader
-from svdecode.svdm.threads import threads_for
 
 announce_compilation()
 

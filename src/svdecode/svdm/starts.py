@@ -11,8 +11,6 @@ from svdecode._checks import FloatArray
 from svdecode.svdm.kernels.alternation import basis_step
 from svdecode.svdm.objective import Factors, Objective
 
-DIAGONAL = 1e-12  # how large products of different coordinates may be, relative to the largest square
-
 
 def singular_start(objective: Objective, n_components: int, *, with_labels: bool = False) -> FloatArray:
     """Coordinates UΣ of the largest singular directions: of the data, or of data and labels side by side.
@@ -37,11 +35,7 @@ def singular_start(objective: Objective, n_components: int, *, with_labels: bool
     X = _beside_labels(objective) if with_labels else objective.X
     n, r = X.shape
     if r < n:
-        G = X.T @ X
-        sizes = np.diag(G)
-        if np.abs(G - np.diag(sizes)).max() <= DIAGONAL * sizes.max():  # coordinates from a Gram matrix
-            return np.ascontiguousarray(X[:, np.argsort(sizes)[::-1][:n_components]])
-        _, V = eigh(G, subset_by_index=[r - n_components, r - 1])
+        _, V = eigh(X.T @ X, subset_by_index=[r - n_components, r - 1])
         return np.asarray(X @ V[:, ::-1])
     squares, U = eigh(X @ X.T, subset_by_index=[n - n_components, n - 1])
     return np.asarray(U[:, ::-1] * np.sqrt(np.maximum(squares[::-1], 0.0)))

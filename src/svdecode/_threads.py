@@ -1,4 +1,8 @@
-"""Behind the reduction everything is small: there, threads of the linear algebra wait for each other."""
+"""Small matrices want one thread: more wait for each other, and for those of a second library.
+
+numpy and scipy may each bring a BLAS with threads of its own, which keep a core busy for a while after
+each call.
+"""
 
 from __future__ import annotations
 
