@@ -29,8 +29,13 @@ def show(results: pd.DataFrame) -> None:
             values = [rows.loc["0" if constant and c != "cv" else c].mean()
                       if (c in rows.index or constant) else np.nan for c in columns]  # fmt: skip
             print(f"  {method:<44}" + " ".join("  -  " if np.isnan(v) else f"{v:.3f}" for v in values))
+    names = list(dict.fromkeys(results["set"]))
     for ours in (DEFAULT, BEST):
-        differences(table, list(dict.fromkeys(results["set"])), ours)
+        differences(table, names, ours)
+    print(f"\neach variant minus {DEFAULT}, l from 4 to 15, over all sets (in %)")
+    for method in dict.fromkeys(results["method"]):
+        if method not in (*PEERS, DEFAULT):
+            average(table, [n for n in names if method in table.loc[n].index], method)
 
 
 def difference(table: pd.DataFrame, name: str, ours: str, peer: str, l: str) -> np.ndarray:
@@ -57,3 +62,15 @@ def differences(table: pd.DataFrame, names: list[str], ours: str) -> None:
         total, error = np.mean(means), np.sqrt(np.sum(np.square(errors))) / len(names)
         each = ", ".join(f"{n} {m:+.1f} ± {e:.1f}" for n, m, e in zip(names, means, errors, strict=True))
         print(f"  l from 4 to 15: {total:+.2f} ± {error:.2f} over all sets; {each}")
+
+
+def average(table: pd.DataFrame, names: list[str], method: str) -> None:
+    """A method minus the default over sets and the dimensions that both have."""
+    means, errors = [], []
+    for name in names:
+        shared = [l for l in FROM_4_TO_15 if l in table.loc[name, method].index]
+        d = np.mean([100 * difference(table, name, method, DEFAULT, l) for l in shared], axis=0)
+        means.append(d.mean())
+        errors.append(d.std(ddof=1) / np.sqrt(len(d)))
+    error = np.sqrt(np.sum(np.square(errors))) / len(names)
+    print(f"  {method:<44}{np.mean(means):+.1f} ± {error:.1f} over {len(names)} sets")
