@@ -54,6 +54,9 @@ def differences(table: pd.DataFrame, names: list[str], ours: str) -> None:
                 d = 100 * difference(table, name, ours, peer, l)
                 cells.append(f"{d.mean():+5.1f} ± {d.std(ddof=1) / np.sqrt(len(d)):3.1f}")
             print(f"  {name:<26}" + "  ".join(cells))
+        at = [np.mean([100 * difference(table, n, ours, peer, l).mean() for n in names])
+              for l in (*FROM_4_TO_15, "20", "cv")]  # fmt: skip
+        print(f"  {'mean over sets':<26}" + "        ".join(f"{d:+5.1f}" for d in at))
         means, errors = [], []
         for name in names:
             d = np.mean([100 * difference(table, name, ours, peer, l) for l in FROM_4_TO_15], axis=0)
