@@ -1,0 +1,5 @@
+"""Two views and more: the tensor-kernel SVM and its decomposition, kernel CCA, retrieval."""
+
+from svdecode.tensor.retrieval import Retrieval, rank_training_samples, retrieval_scores, retrieve
+
+__all__ = ["Retrieval", "rank_training_samples", "retrieval_scores", "retrieve"]
