@@ -1,0 +1,147 @@
+"""Kernels of views: the rows of each view as vectors of its kernel's feature space.
+
+All kernels are centered by the training rows, as section 2 of the paper assumes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from svdecode._checks import FloatArray, IntArray, as_matrix
+from svdecode.reduction.kernels import Kernel, KernelRows, check_kernel
+from svdecode.reduction.rows import LinearRows, Rows
+from svdecode.tensor.views import Mask, present_rows, read_views
+
+
+@dataclass(frozen=True)
+class KernelSettings:
+    """Kernel of one view and its parameters, as `svdecode.reduction.kernel_matrix` takes them.
+
+    Attributes
+    ----------
+    kernel : {"linear", "rbf", "polynomial", "precomputed"} or callable
+        The kernel.
+    gamma : float or None
+        Scale of "rbf" and "polynomial".
+    degree, coef0 : float
+        Of "polynomial".
+    """
+
+    kernel: Kernel
+    gamma: float | None = None
+    degree: float = 3
+    coef0: float = 1
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the feature space is that of the columns."""
+        return isinstance(self.kernel, str) and self.kernel == "linear"
+
+    @property
+    def is_precomputed(self) -> bool:
+        """Whether the columns are kernel values already."""
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def rows(self, block: Any, center: bool = True) -> Rows:
+        """Rows of a view in the kernel's feature space."""
+        if self.is_linear:
+            return LinearRows(as_matrix(block), center)
+        return KernelRows(
+            as_matrix(block), self.kernel, center, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+        )
+
+
+def kernel_settings(
+    n_views: int, kernel: Any, gamma: Any = None, degree: Any = 3, coef0: Any = 1
+) -> tuple[KernelSettings, ...]:
+    """One kernel a view: each argument holds for all views, or is a list with an entry a view."""
+    lists = []
+    for name, value in (("kernel", kernel), ("gamma", gamma), ("degree", degree), ("coef0", coef0)):
+        if not isinstance(value, list | tuple):
+            lists.append([value] * n_views)
+        elif len(value) != n_views:
+            raise ValueError(
+                f"{name}: found a list of {len(value)}, expected one for each of {n_views} views"
+            )
+        else:
+            lists.append(list(value))
+    return tuple(KernelSettings(check_kernel(k), *rest) for k, *rest in zip(*lists, strict=True))
+
+
+@dataclass(frozen=True)
+class ViewKernels:
+    """Training samples of all views, in the feature spaces of their kernels.
+
+    Attributes
+    ----------
+    rows : tuple of Rows
+        A view each; `rows[v].gram()` is its (centered) kernel matrix and what rounding makes of it,
+        `rows[v].cross(new)` the kernel values of new rows.
+    columns : tuple of int arrays
+        Columns of each view in X.
+    """
+
+    rows: tuple[Rows, ...]
+    columns: tuple[IntArray, ...]
+
+    @property
+    def n_views(self) -> int:
+        """Number of views."""
+        return len(self.rows)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of training samples."""
+        return self.rows[0].n_rows
+
+    def grams(self) -> list[FloatArray]:
+        """Kernel matrices of the training samples, a view each."""
+        return [rows.gram()[0] for rows in self.rows]
+
+    def cross(self, blocks: list[Any], view: int) -> tuple[FloatArray, Mask]:
+        """Kernel values of new rows with the training rows in one view, and which rows have that view.
+
+        Rows that lack the view are NaN.
+        """
+        block = blocks[view]
+        if block is None:
+            n_new = next(other.shape[0] for other in blocks if other is not None)
+            return np.full((n_new, self.n_samples), np.nan), np.zeros(n_new, dtype=bool)
+        columns = self.columns[view] if block.shape[1] == len(self.columns[view]) else None
+        present = present_rows(block, np.arange(block.shape[1]) if columns is None else columns)
+        if present.all():
+            return self.rows[view].cross(block), present
+        values = np.full((block.shape[0], self.n_samples), np.nan)
+        if present.any():
+            values[present] = self.rows[view].cross(block[present])
+        return values, present
+
+
+def training_views(
+    estimator: Any,
+    X: Any,
+    views: Any,
+    *,
+    kernel: Any = "linear",
+    gamma: Any = None,
+    degree: Any = 3,
+    coef0: Any = 1,
+    center: bool = True,
+) -> ViewKernels:
+    """Read the training samples of an estimator (see `read_views`), which must have all their views."""
+    blocks, columns = read_views(estimator, X, views, reset=True)
+    settings = kernel_settings(len(blocks), kernel, gamma, degree, coef0)
+    rows = []
+    for v, (block, chosen, setting) in enumerate(zip(blocks, columns, settings, strict=True)):
+        present = present_rows(block, chosen)
+        if not present.all():
+            i = int(np.argmin(present))
+            raise ValueError(
+                f"X: found NaN in every column of view {v} in row {i}, expected all views of the "
+                "training samples"
+            )
+        rows.append(setting.rows(block, center))
+    return ViewKernels(tuple(rows), columns)
