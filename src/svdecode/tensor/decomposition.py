@@ -1,0 +1,208 @@
+"""The tensor-kernel SVM's weight matrix, decomposed without being written out.
+
+    W = Σ_i α_i c_i φ_x(x_i) φ_y(y_i)ᵀ = Σ_t w_xᵗ (w_yᵗ)ᵀ,   w_xᵗ = Σ_i βᵢᵗ φ_x(x_i), w_yᵗ = Σ_i γᵢᵗ φ_y(y_i)
+
+is its singular value decomposition (Hardoon & Shawe-Taylor 2009, section 3): w_xᵗ has length one, w_yᵗ the
+singular value. The paper takes Kʸ = UΛUᵀ, A = CAUΛ^½ and the eigenvectors of Aᵀ Kˣ A. Here both kernels are
+factored, K = L Lᵀ by Cholesky with pivots, and M = L_xᵀ diag(αc) L_y, which has the singular values of W, is
+decomposed itself: AᵀKˣA holds their squares, and loses those below 1e-8 of the largest. Rows with α = 0 are
+left out, and no matrix is larger than samples × rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh, svd
+from scipy.linalg.lapack import dpstrf
+
+from svdecode._checks import FloatArray
+from svdecode._threads import threads_for
+from svdecode.reduction.rows import EPS
+
+#: singular values below this share of the largest want the SVD itself: squares lose half of the digits
+SQUARED = 1e-3
+#: from this size on, a quarter of the singular values or less come faster from the squares
+WORTH_SQUARING = 256
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """Projections of all views, as weights on the training samples.
+
+    f(x, y, …) = Σ_t Π_v (Σ_i κ_v(x_i, x) dual_v[i, t]) up to the bias, with equality at full rank.
+
+    Attributes
+    ----------
+    duals : tuple of arrays of shape (n, T)
+        The dual weights of each view: (β, γ) for two.
+    strengths : array of shape (T,)
+        Singular values, descending.
+    """
+
+    duals: tuple[FloatArray, ...]
+    strengths: FloatArray
+
+    @property
+    def rank(self) -> int:
+        """Number of projections."""
+        return len(self.strengths)
+
+    def take(self, chosen: Any) -> Decomposition:
+        """Only some of the projections."""
+        return Decomposition(tuple(dual[:, chosen] for dual in self.duals), self.strengths[chosen])
+
+    def padded(self, n_projections: int) -> Decomposition:
+        """As many projections as asked for: the first, or spare ones of zeros."""
+        spare = n_projections - self.rank
+        if spare <= 0:
+            return self.take(slice(n_projections))
+        wide = tuple(np.pad(dual, ((0, 0), (0, spare))) for dual in self.duals)
+        return Decomposition(wide, np.pad(self.strengths, (0, spare)))
+
+
+def factor(K: FloatArray, noise: float = 0.0, *, check: bool = False) -> FloatArray:
+    """L (n × r) with K = L Lᵀ, by Cholesky's factorization with pivots.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Positive semidefinite matrix; it is not changed.
+    noise : float
+        Pivots that rounding errors can make.
+    check : bool
+        Whether to refuse a matrix that has negative eigenvalues.
+
+    Returns
+    -------
+    array of shape (n, r)
+        Coordinates of the samples in their own span.
+    """
+    n, diagonal = len(K), K.diagonal()
+    noise = max(noise, 4 * EPS * float(np.abs(diagonal).sum()))
+    if not diagonal.max(initial=0.0) > noise:
+        rank, L = 0, np.zeros((n, 0))
+    else:
+        with threads_for(n * n):
+            packed, pivots, rank, _ = dpstrf(K.T, tol=noise, lower=1)
+        L = np.empty((n, rank))
+        L[pivots - 1] = np.tril(packed[:, :rank])
+    if check:
+        _refuse_indefinite(K, L)
+    return L
+
+
+def _refuse_indefinite(K: FloatArray, L: FloatArray) -> None:
+    """Refuse a kernel that has negative eigenvalues, which L Lᵀ cannot reproduce (random probes show it)."""
+    probes = np.random.default_rng(0).standard_normal((len(K), 4))
+    size = float(np.abs(K).max(initial=0.0)) * np.sqrt(len(K))
+    if float(np.abs(K @ probes - L @ (L.T @ probes)).max(initial=0.0)) > 1e-6 * size:
+        lowest = float(np.linalg.eigvalsh(K)[0])
+        raise ValueError(
+            f"kernel: found a kernel matrix with the eigenvalue {lowest:.3g} (largest entry "
+            f"{np.abs(K).max():.3g}), expected a positive semidefinite one"
+        )
+
+
+def decompose(
+    kernels: Sequence[FloatArray],
+    signed: FloatArray,
+    n_projections: int | None = None,
+    *,
+    factors: Sequence[FloatArray] | None = None,
+) -> Decomposition:
+    """Singular value decomposition of the weight matrix of two views.
+
+    Parameters
+    ----------
+    kernels : two arrays of shape (n, n)
+        Kernel matrices of the training samples.
+    signed : array of shape (n,)
+        α_i c_i: the SVM's dual weights with the signs of the labels.
+    n_projections : int, optional
+        How many projections are wanted; all by default. Never more than the rank.
+    factors : two arrays, optional
+        L of each kernel, where they are known (`factor`).
+
+    Returns
+    -------
+    Decomposition
+        β and γ, and the singular values; signs such that Σ_i γᵢᵗ = Σ_i α_i c_i ⟨w_xᵗ, φ_x(x_i)⟩ ≥ 0: in the
+        first view the positive class has the higher projections, weighted as the SVM does.
+    """
+    chosen = np.flatnonzero(signed)
+    d = signed[chosen][:, None]
+    known = [factor(K) for K in kernels] if factors is None else factors
+    Lx, Ly = (_on(K, L, chosen) for K, L in zip(kernels, known, strict=True))
+    U, s, V = _leading(Lx.T @ (d * Ly), n_projections, _rounding(kernels, signed))
+    inner = (d * (Ly @ V) / s, d * (Lx @ U))  # β = A z / υ, and γ = αc ∘ Kˣβ where Kˣβ = L_x u
+    duals = []
+    for values in inner:
+        dual = np.zeros((len(signed), len(s)))
+        dual[chosen] = values
+        duals.append(dual)
+    flip = _signs(duals[0], duals[1])
+    return Decomposition((duals[0] * flip, duals[1] * flip), s)
+
+
+def _on(K: FloatArray, L: FloatArray, chosen: Any) -> FloatArray:
+    """A factor of the kernel matrix of some rows, with no more columns than rows."""
+    if len(chosen) == len(K):
+        return L
+    return L[chosen] if L.shape[1] <= len(chosen) else factor(K[np.ix_(chosen, chosen)])
+
+
+def _rounding(kernels: Sequence[FloatArray], signed: FloatArray) -> float:
+    """What rounding errors may make of a singular value that is zero."""
+    size = np.abs(signed)
+    energies = [float(size @ np.abs(K.diagonal())) for K in kernels]
+    return 4 * EPS * float(np.sqrt(energies[0]) * np.sqrt(energies[1]))
+
+
+def _leading(M: FloatArray, wanted: int | None, rounding: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Leading singular vectors and values of M, without those that are rounding errors."""
+    small = min(M.shape)
+    if small == 0:
+        return np.zeros((M.shape[0], 0)), np.zeros(0), np.zeros((M.shape[1], 0))
+    found = None
+    if wanted is not None and small >= WORTH_SQUARING and 4 * wanted <= small:
+        found = _by_squares(M, wanted)
+    if found is None:
+        U, s, Vt = svd(M, full_matrices=False, check_finite=False)
+        found = U, s, Vt.T
+    U, s, V = found
+    rank = int((s > max(rounding, max(M.shape) * EPS * s[0])).sum())
+    keep = rank if wanted is None else min(rank, wanted)
+    return U[:, :keep], s[:keep], V[:, :keep]
+
+
+def _by_squares(M: FloatArray, wanted: int) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    """Leading singular triplets from the eigenvectors of MᵀM, corrected once; None if that loses digits."""
+    flat = M.shape[0] < M.shape[1]
+    A = M.T if flat else M
+    size = A.shape[1]
+    squares, V = eigh(
+        A.T @ A, subset_by_index=(size - wanted, size - 1), overwrite_a=True, check_finite=False
+    )
+    if not squares[0] > SQUARED**2 * squares[-1]:
+        return None
+    Q, R = np.linalg.qr(A @ V[:, ::-1])
+    P, s, Vt = svd(R, check_finite=False)
+    U, V = Q @ P, V[:, ::-1] @ Vt.T
+    return (V, s, U) if flat else (U, s, V)
+
+
+def _signs(beta: FloatArray, gamma: FloatArray) -> FloatArray:
+    """Signs of the projections: by Σγ, else (where that is rounding error) by Σβ, else by the largest |β|."""
+    out = np.zeros(beta.shape[1])
+    for dual in (gamma, beta):
+        total = dual.sum(axis=0)
+        clear = np.abs(total) > 1e-9 * np.abs(dual).sum(axis=0)
+        out = np.where((out == 0) & clear, np.sign(total), out)
+    if beta.size:
+        largest = beta[np.abs(beta).argmax(axis=0), np.arange(beta.shape[1])]
+        out = np.where(out == 0, np.where(largest < 0, -1.0, 1.0), out)
+    return out
