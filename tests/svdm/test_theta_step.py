@@ -10,7 +10,8 @@ from problems import Jam, hinge_problems
 from sklearn.svm import SVC, LinearSVC
 from svdm.oracles_theta import BALL, BOX, NONE, Label, bound, minimum, tolerance, value
 
-from svdecode.svdm.kernels.theta import hinge_coordinate_descent, hinge_interior_point, theta_step
+from svdecode.svdm.kernels.dual_descent import hinge_coordinate_descent
+from svdecode.svdm.kernels.theta import hinge_interior_point, theta_step
 
 MODES = ["bias penalized", "bias free", "box", "ball"]
 KINDS = [

@@ -86,6 +86,49 @@ def backward(L: np.ndarray, x: np.ndarray) -> None:
 
 
 @kernel
+def eliminate(K: np.ndarray, x: np.ndarray) -> bool:
+    """Solve K u = x in place by Gaussian elimination with row pivoting; K is overwritten.
+
+    Parameters
+    ----------
+    K : (p, p) array
+        Any square matrix.
+    x : (p,) array
+        Right-hand side, overwritten by the solution.
+
+    Returns
+    -------
+    bool
+        Whether K is regular to rounding; else x is meaningless.
+    """
+    p = K.shape[0]
+    for j in range(p):
+        chosen, largest = j, 0.0
+        for i in range(p):
+            size = abs(K[i, j])
+            if i >= j and size > abs(K[chosen, j]):
+                chosen = i
+            largest = max(largest, size)
+        if not abs(K[chosen, j]) > 1e-14 * largest:
+            return False
+        if chosen != j:
+            x[j], x[chosen] = x[chosen], x[j]
+            for k in range(p):
+                K[j, k], K[chosen, k] = K[chosen, k], K[j, k]
+        for i in range(j + 1, p):
+            ratio = K[i, j] / K[j, j]
+            if ratio != 0.0:
+                x[i] -= ratio * x[j]
+                for k in range(j + 1, p):
+                    K[i, k] -= ratio * K[j, k]
+    for i in range(p - 1, -1, -1):
+        for k in range(i + 1, p):
+            x[i] -= K[i, k] * x[k]
+        x[i] /= K[i, i]
+    return True
+
+
+@kernel
 def matvec(A: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Product A x.
 

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from svdecode.svdm.kernels.bounds import FLOOR, NONE, weighted_square
+from svdecode.svdm.kernels.active_set import active_set
+from svdecode.svdm.kernels.bounds import BALL, NONE
+from svdecode.svdm.kernels.dual_descent import hinge_coordinate_descent
 from svdecode.svdm.kernels.interior import interior_point
 from svdecode.svdm.kernels.linalg import kernel, vecmat
 
@@ -10,6 +12,8 @@ SWEEPS = 20  # of coordinate descent before the interior point takes over,
 PATIENCE = 1e-3  # or fewer: relative gap wanted after five sweeps, a tenth of it after five more
 MAX_ITER = 200
 TOL = 1e-12
+WARM_ROUNDS = 30  # of active sets, from the multipliers of the last step,
+ROUNDS = 10  # or from a solution to TOL
 
 
 @kernel
@@ -70,150 +74,67 @@ def hinge_interior_point(A, y, c, margin, H, constraint, radius, max_iter, tol):
         Whether the relative gap is at most 1e-7.
     """
     p = A.shape[1]
-    lam = np.zeros(y.size)
+    lam, theta = np.zeros(y.size), np.zeros(p)
+    index = _switched_on(y, c)
+    if index.size == 0 or margin <= 0.0:
+        return theta, lam, 0, True
+    theta[0] = _one_sided(A, y, index, margin, H, constraint)
+    if theta[0] != 0.0:
+        return theta, lam, 0, True
+    signed, margins, weights = _signed(A, y, c, margin, index)
+    theta, lam_on, n_iter, ok = interior_point(
+        signed, margins, weights, H, np.zeros(p), constraint, radius, max_iter, tol
+    )
+    lam[index] = lam_on
+    return theta, lam, n_iter, ok
+
+
+@kernel
+def _switched_on(y, c):  # type: ignore[no-untyped-def]
+    """Samples that count."""
     index = np.empty(y.size, dtype=np.int64)
     n_on = 0
     for i in range(y.size):
         if y[i] != 0.0 and c[i] > 0.0:
             index[n_on] = i
             n_on += 1
-    theta = np.zeros(p)
-    if n_on == 0 or margin <= 0.0:
-        return theta, lam, 0, True
-    theta[0] = _one_sided(A, y, index[:n_on], margin, H, constraint)
-    if theta[0] != 0.0:
-        return theta, lam, 0, True
-    signed = np.empty((n_on, p))
-    weights = np.empty(n_on)
-    for row in range(n_on):
+    return index[:n_on]
+
+
+@kernel
+def _signed(A, y, c, margin, index):  # type: ignore[no-untyped-def]
+    """Rows times their labels, margins and weights of the samples that count."""
+    signed, weights = np.empty((index.size, A.shape[1])), np.empty(index.size)
+    for row in range(index.size):
         i = index[row]
         weights[row] = c[i]
-        for j in range(p):
+        for j in range(A.shape[1]):
             signed[row, j] = y[i] * A[i, j]
-    margins = np.full(n_on, margin)
-    theta, lam_on, n_iter, ok = interior_point(
-        signed, margins, weights, H, np.zeros(p), constraint, radius, max_iter, tol
+    return signed, np.full(index.size, margin), weights
+
+
+@kernel
+def _by_active_sets(A, y, c, margin, H, constraint, radius, theta, lam, rounds):  # type: ignore[no-untyped-def]
+    """Put the exact solution in the place of (θ, λ) nearby; False, and nothing changed, if it is too far."""
+    index = _switched_on(y, c)
+    if index.size == 0 or margin <= 0.0 or _one_sided(A, y, index, margin, H, constraint) != 0.0:
+        return False
+    signed, margins, weights = _signed(A, y, c, margin, index)
+    better, lam_on, ok = active_set(
+        signed, margins, weights, H, constraint, radius, theta, lam[index], rounds, TOL
     )
-    for row in range(n_on):
-        lam[index[row]] = lam_on[row]
-    return theta, lam, n_iter, ok
+    if ok:
+        theta[:] = better
+        lam[index] = lam_on
+    return ok
 
 
 @kernel
-def _inner(x, z):  # type: ignore[no-untyped-def]
-    """Inner product, without the overhead of a library call on short vectors."""
-    value = 0.0
-    for j in range(x.size):
-        value += x[j] * z[j]
-    return value
-
-
-@kernel
-def _from_multipliers(A, y, H_inv, lam):  # type: ignore[no-untyped-def]
-    """The minimizer that belongs to multipliers, θ = H⁻¹Aᵀ(y∘λ)."""
+def _ball_direction(A, y, lam, radius):  # type: ignore[no-untyped-def]
+    """The point of the ball's surface that multipliers pull to; 0 where there are none."""
     theta = vecmat(y * lam, A)
-    for j in range(theta.size):
-        theta[j] *= H_inv[j]
-    return theta
-
-
-@kernel
-def _relative_gap(A, y, c, margin, H, theta, lam):  # type: ignore[no-untyped-def]
-    """Duality gap of θ = H⁻¹Aᵀ(y∘λ), relative to max(f, 1e-6·margin·Σc)."""
-    gap, value, total = 0.0, 0.0, 0.0
-    for i in range(y.size):
-        if y[i] != 0.0 and c[i] > 0.0:
-            slack = margin - y[i] * _inner(A[i], theta)
-            hinge = c[i] * max(slack, 0.0)
-            value += hinge
-            gap += hinge - lam[i] * slack
-            total += c[i]
-    value += 0.5 * weighted_square(H, theta)
-    return gap / max(value, FLOOR * margin * total)
-
-
-@kernel
-def hinge_coordinate_descent(A, y, c, margin, H, lam, max_sweeps, patience, tol):  # type: ignore[no-untyped-def]
-    """Minimize ½θᵀdiag(H)θ + Σ_i c_i max(margin − y_i (Aθ)_i, 0), every H_j > 0, by its dual.
-
-    The new formulation, §2, which is LIBLINEAR's hinge problem (Hsieh et al. 2008, algorithm 1):
-    min ½‖H^{-1/2} Aᵀ(y∘λ)‖² − margin·Σλ over 0 ≤ λ ≤ c, one λ_i at a time, in shuffled order.
-
-    Parameters
-    ----------
-    A : (n, p) array
-        Design matrix, with its column of ones where there is a bias.
-    y : (n,) array
-        Labels in {−1, 1}; 0 switches a sample off.
-    c : (n,) array
-        Hinge weights ≥ 0.
-    margin : float
-        Hinge margin μ ≥ 0.
-    H : (p,) array
-        Diagonal of the quadratic, > 0.
-    lam : (n,) array
-        Multipliers to start from, clipped to [0, c].
-    max_sweeps : int
-        Sweeps at most.
-    patience : float
-        Relative duality gap above which to give up after five sweeps; a tenth of it after ten, and so
-        on. inf for never.
-    tol : float
-        Duality gap at which to stop, relative to max(f, 1e-6·margin·Σc).
-
-    Returns
-    -------
-    theta : (p,) array
-        H⁻¹Aᵀ(y∘λ).
-    lam : (n,) array
-        Multipliers, in [0, c].
-    n_sweeps : int
-        Sweeps used.
-    converged : bool
-        Whether the relative duality gap is at most `tol`.
-    """
-    n, p = A.shape
-    lam = lam.copy()
-    curvature, H_inv = np.empty(n), 1.0 / H
-    order = np.empty(n, dtype=np.int64)
-    n_on = 0
-    for i in range(n):
-        lam[i] = min(max(lam[i], 0.0), c[i]) if y[i] != 0.0 else 0.0
-        if y[i] != 0.0 and c[i] > 0.0:
-            order[n_on] = i
-            n_on += 1
-            curvature[i] = weighted_square(H_inv, A[i])
-    theta = _from_multipliers(A, y, H_inv, lam)
-    state = np.uint64(1)
-    for sweep in range(max_sweeps):
-        largest = 0.0
-        for slot in range(n_on):
-            # a fixed linear congruential generator: a shuffle that is the same in any thread
-            state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-            other = slot + np.int64((state >> np.uint64(33)) % np.uint64(n_on - slot))
-            order[slot], order[other] = order[other], order[slot]
-            i = order[slot]
-            slack = margin - y[i] * _inner(A[i], theta)
-            target = c[i] if slack > 0.0 else 0.0
-            if curvature[i] > 0.0:
-                target = min(max(lam[i] + slack / curvature[i], 0.0), c[i])
-            change = (target - lam[i]) * y[i]
-            if change != 0.0:
-                lam[i] = target
-                largest = max(largest, abs(slack))
-                for j in range(p):
-                    theta[j] += change * A[i, j] * H_inv[j]
-        due = (sweep + 1) % 5 == 0
-        if due or largest <= 1e-2 * margin:  # otherwise not worth a pass over the data
-            theta = _from_multipliers(A, y, H_inv, lam)
-            gap = _relative_gap(A, y, c, margin, H, theta, lam)
-            if gap <= tol:
-                return theta, lam, sweep + 1, True
-            if due and gap > patience:
-                return theta, lam, sweep + 1, False
-        if due:
-            patience *= 0.1
-    return _from_multipliers(A, y, H_inv, lam), lam, max_sweeps, False
+    norm = np.sqrt(np.dot(theta, theta))
+    return theta * (radius / norm) if norm > 0.0 else np.zeros(theta.size)
 
 
 @kernel
@@ -221,7 +142,8 @@ def theta_step(A, Y, C, margin, H, constraint, radius, lam_warm):  # type: ignor
     """Minimize ½θ_jᵀdiag(H)θ_j + Σ_i C_ij max(margin − Y_ij (AΘ)_ij, 0) for every label j.
 
     At most 20 warm sweeps of dual coordinate descent where every H_j > 0 and there is no
-    constraint; the interior point where they promise no convergence or do not apply.
+    constraint, active sets from the multipliers of the last step in a ball; the interior point where
+    they promise no convergence or do not apply. Then active sets take what was found to rounding.
 
     Parameters
     ----------
@@ -255,18 +177,25 @@ def theta_step(A, Y, C, margin, H, constraint, radius, lam_warm):  # type: ignor
     y, c, lam = np.empty(n), np.empty(n), np.empty(n)
     max_iter = int(MAX_ITER)  # int(): a constant would be compiled in, once more
     descends = constraint == NONE and np.min(H) > 0.0
+    flat_ball = constraint == BALL and np.max(H) == 0.0
     for label in range(k):
         for i in range(n):
             y[i], c[i], lam[i] = Y[i, label], C[i, label], lam_warm[i, label]
-        converged = False
+        converged, exact = False, False
         if descends:
             theta, solved, _, converged = hinge_coordinate_descent(
                 A, y, c, margin, H, lam, SWEEPS, PATIENCE, TOL
             )
-        if not converged:
+        elif flat_ball:
+            theta, solved = _ball_direction(A, y, lam, radius), np.minimum(lam, c)
+            if np.any(theta):
+                exact = _by_active_sets(
+                    A, y, c, margin, H, constraint, radius, theta, solved, int(WARM_ROUNDS)
+                )
+        if not (converged or exact):
             theta, solved, _, _ = hinge_interior_point(A, y, c, margin, H, constraint, radius, max_iter, TOL)
-        for j in range(p):
-            Theta[j, label] = theta[j]
-        for i in range(n):
-            Lam[i, label] = solved[i]
+        if not exact and (flat_ball or constraint == NONE):
+            _by_active_sets(A, y, c, margin, H, constraint, radius, theta, solved, int(ROUNDS))
+        Theta[:, label] = theta
+        Lam[:, label] = solved
     return Theta, Lam
