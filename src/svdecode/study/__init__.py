@@ -1,5 +1,6 @@
 """Studies: who is trained on and who is tested, how weights are chosen, and what one compares with."""
 
+from svdecode.study.cells import Cell
 from svdecode.study.choice import (
     RULES,
     Rule,
@@ -9,6 +10,7 @@ from svdecode.study.choice import (
     just_below_perfect,
     one_standard_error,
 )
+from svdecode.study.keys import cell_key, fingerprint
 from svdecode.study.leaks import check_splits, torn_units, unit_codes, unit_name
 from svdecode.study.methods import Method
 from svdecode.study.protocols import (
@@ -31,20 +33,25 @@ from svdecode.study.protocols import (
     within_subject,
 )
 from svdecode.study.splits import Split, Splits
+from svdecode.study.store import Store
 
 __all__ = [
     "PROTOCOLS",
     "RULES",
+    "Cell",
     "Method",
     "Rule",
     "Split",
     "Splits",
+    "Store",
     "best",
+    "cell_key",
     "check_rule",
     "check_splits",
     "class_pairs",
     "cycles",
     "each_subject",
+    "fingerprint",
     "inner_splits",
     "just_below_perfect",
     "leave_one_run_out",

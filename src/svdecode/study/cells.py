@@ -149,9 +149,9 @@ def pack(array: npt.NDArray[Any] | None) -> bytes | None:
         head["values"] = values.tolist()
         stored = codes.reshape(array.shape)
     if stored.dtype.kind in "iu" and stored.size:
-        stored = stored.astype(
-            np.result_type(np.min_scalar_type(stored.min()), np.min_scalar_type(stored.max()))
-        )
+        kind, low, high = ("i" if stored.min() < 0 else "u"), int(stored.min()), int(stored.max())
+        sizes = (f"<{kind}{n_bytes}" for n_bytes in (1, 2, 4, 8))
+        stored = stored.astype(next(s for s in sizes if np.iinfo(s).min <= low and high <= np.iinfo(s).max))
     head["stored"] = stored.dtype.str
     return json.dumps(head, separators=(",", ":")).encode() + b"\n" + np.ascontiguousarray(stored).tobytes()
 

@@ -15,6 +15,9 @@ FORMAT = 1
 APPLICATION = 0x53564443
 """What makes an SQLite file a store of ours ("SVDC"), in the place that SQLite keeps for it."""
 
+SMALLEST = 512
+"""Bytes of the smallest database; SQLite would take a smaller file for an empty one and write over it."""
+
 WAIT = 60.0
 """Seconds to wait for another process that writes."""
 
@@ -31,6 +34,8 @@ def connect(path: Path, read_only: bool) -> sqlite3.Connection:
         raise ValueError(f"store: found no folder {path.parent}, expected one that is there")
     if read_only and not path.exists():
         raise ValueError(f"store: found no file {path}, expected a store that is there")
+    if 0 < (path.stat().st_size if path.exists() else 0) < SMALLEST:
+        raise ValueError(f"store: found {path}, which is no store, expected a store or the name of a new one")
     mode = "ro" if read_only else "rwc"
     with told(path):
         connection = sqlite3.connect(
