@@ -21,16 +21,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from svdecode._checks import FloatArray
+from svdecode.tensor.core import as_they_stand, cp, svd, tucker
 from svdecode.tensor.decomposition import Decomposition
-from svdecode.tensor.modes import EPS, Modes, product, reduce_modes
+from svdecode.tensor.decomposition import decompose as decompose_two
+from svdecode.tensor.modes import product, reduce_modes
 
 LARGEST_CORE = 2**22  # numbers: 32 MB, 161 directions of each of three views
-MAX_SWEEPS = 500
-TOL = 1e-7  # decrease of the relative error in a sweep
 
 
 @dataclass(frozen=True)
@@ -125,17 +124,17 @@ def decompose(
     core: FloatArray | None = None
     n_views = len(kernels)
     if decomposition == "cp" and n_views > 2 and (n_components is None or n_components >= len(a)):
-        duals = _as_they_stand(small, a)  # W is a sum over support vectors: nothing is to be found
+        duals = as_they_stand(small, a)  # W is a sum over support vectors: nothing is to be found
         shape, discarded = (len(a),) * n_views, 0.0
     else:
         modes = reduce_modes(small, a, largest_core=largest_core, least=n_components or 1)
         shape, discarded = modes.core.shape, modes.discarded
         if n_views == 2:
-            duals = _svd(modes, n_components)
+            duals = svd(modes, n_components)
         elif decomposition == "cp":
-            duals = _cp(modes, n_components or 1, check_random_state(random_state), n_init)
+            duals = cp(modes, n_components or 1, check_random_state(random_state), n_init)
         else:
-            duals, core = _tucker(modes, n_components)
+            duals, core = tucker(modes, n_components)
     features = [K @ D for K, D in zip(small, duals, strict=True)]
     duals, features, core = _signed(a, duals, features, core)
     explained = _explained(small, a, duals, features, core)
@@ -150,77 +149,49 @@ def decompose(
     return Multiway(tuple(whole), strengths, core, explained, shape, discarded)
 
 
-def _as_they_stand(kernels: Sequence[FloatArray], a: FloatArray) -> list[FloatArray]:
-    """CP with a component a support vector, which is W itself; the last view carries a and the lengths."""
-    lengths = [np.sqrt(np.maximum(np.diagonal(K), 0)) for K in kernels[:-1]]
-    unit = [np.divide(1.0, s, out=np.zeros_like(s), where=s > 0) for s in lengths]
-    sizes = a * np.prod(lengths, axis=0)
-    order = np.argsort(-np.abs(sizes) * np.sqrt(np.maximum(np.diagonal(kernels[-1]), 0)), kind="stable")
-    return [np.diag(s)[:, order] for s in (*unit, sizes)]
+def decompose_views(
+    kernels: Sequence[FloatArray],
+    signed: FloatArray,
+    n_projections: int | None,
+    *,
+    factors: Sequence[FloatArray],
+    decomposition: str,
+    random_state: Any,
+) -> Decomposition:
+    """Decompose for an estimator: two views by the paper's section 3, more by CP or Tucker.
 
+    Parameters
+    ----------
+    kernels : list of arrays of shape (n, n)
+        Centered kernel matrices.
+    signed : array of shape (n,)
+        α_i c_i.
+    n_projections : int, optional
+        How many are wanted, by default all.
+    factors : list of arrays
+        L of each kernel, which two views take.
+    decomposition : {"cp", "tucker"}
+        For more than two views.
+    random_state : int, RandomState or None
+        Seed of CP's random starts.
 
-def _svd(modes: Modes, n_components: int | None) -> list[FloatArray]:
-    """Two views: w_x = v_t and w_y = W'v_t."""
-    D, E = modes.duals
-    T = len(modes.core) if n_components is None else min(n_components, len(modes.core))
-    return [D[:, :T], E @ modes.core[:T].T]
-
-
-def _cp(modes: Modes, T: int, random_state: Any, n_init: int) -> list[FloatArray]:
-    """Return T components of the core, the largest first: the best of `n_init` starts."""
-    tensorly = import_tensorly()
-    size = float(np.linalg.norm(modes.core))
-    if size == 0:  # a view that is constant: W = 0
-        return [np.zeros((len(D), 1)) for D in modes.duals]
-    best: tuple[float, Any] = (np.inf, None)
-    for start in range(n_init):
-        with warnings.catch_warnings():  # a mode of fewer directions than T is filled up at random
-            warnings.filterwarnings("ignore", message="Trying to compute SVD")
-            found, errors = tensorly.parafac(
-                modes.core / size,
-                T,
-                n_iter_max=MAX_SWEEPS,
-                init="random" if start else "svd",
-                tol=TOL,
-                random_state=random_state,
-                normalize_factors=True,
-                return_errors=True,
-            )
-        if float(errors[-1]) < best[0]:
-            best = float(errors[-1]), (found, len(errors) < MAX_SWEEPS)
-    (weights, factors), converged = best[1]
-    if not converged:
+    Returns
+    -------
+    Decomposition
+        Dual weights; a `Multiway` for more than two views.
+    """
+    if len(kernels) == 2:
+        return decompose_two(kernels, signed, n_projections, factors=factors)
+    found = decompose(kernels, signed, n_projections, decomposition=decomposition, random_state=random_state)
+    if n_projections is None and found.discarded > 0:
+        shape = " × ".join(map(str, found.reduced_shape))
         warnings.warn(
-            f"CP with {T} components has not settled in {MAX_SWEEPS} sweeps: components may be about to "
-            "cancel each other; fewer n_projections or decomposition='tucker' have no such trouble",
-            ConvergenceWarning,
+            f"n_projections: all were asked for, and the core is limited to {shape} numbers, which leave "
+            f"out at most {found.discarded:.1e} of the squared length of the weights",
+            UserWarning,
             stacklevel=2,
         )
-    factors = [np.asarray(F) for F in factors]
-    lengths = np.array([np.linalg.norm(F, axis=0) for F in factors])  # tensorly's are 1 to seven digits
-    sizes = size * np.asarray(weights) * lengths.prod(axis=0)
-    order = np.argsort(-np.abs(sizes), kind="stable")
-    factors = [(F / np.where(s > 0, s, 1.0))[:, order] for F, s in zip(factors, lengths, strict=True)]
-    factors[-1] = factors[-1] * sizes[order]
-    return [D @ F for D, F in zip(modes.duals, factors, strict=True)]
-
-
-def _tucker(modes: Modes, n_components: int | None) -> tuple[list[FloatArray], FloatArray]:
-    """Return at most so many directions of each view and the core; the last view carries the size."""
-    ranks = [r if n_components is None else min(n_components, r) for r in modes.core.shape]
-    duals, core = modes.duals, modes.core
-    if tuple(ranks) != core.shape:
-        _, factors = import_tensorly().tucker(core, ranks, init="svd", tol=TOL, n_iter_max=MAX_SWEEPS)
-        bases = [
-            np.linalg.qr(np.asarray(F))[0] for F in factors
-        ]  # tensorly's are orthonormal to seven digits
-        duals = [D @ Q for D, Q in zip(duals, bases, strict=True)]
-        for Q in bases:  # each turns the first axis into the last: after all of them the order is as it was
-            core = np.tensordot(core, Q, axes=(0, 0))
-    sizes = np.sqrt((core**2).sum(axis=tuple(range(core.ndim - 1))))
-    order = np.argsort(-sizes, kind="stable")
-    sizes[sizes <= EPS * sizes.max(initial=0.0)] = 1.0  # more directions than the other views' can pair with
-    return [*duals[:-1], (duals[-1] * sizes)[:, order]], np.asarray((core / sizes)[..., order])
+    return found
 
 
 def _signed(
@@ -262,15 +233,3 @@ def _explained(
             values = np.tensordot(values, G, axes=(0, 0))
         own = float((core * values).sum())
     return 1 - (whole - 2 * float(a @ combine(features, core)) + own) / whole
-
-
-def import_tensorly() -> Any:
-    """Return tensorly's decompositions, or say which extra brings them."""
-    try:
-        from tensorly import decomposition
-    except ImportError as error:
-        raise ImportError(
-            "more than two views need tensorly, which the extra [tensor] brings: "
-            "pip install 'svdecode[tensor]'"
-        ) from error
-    return decomposition
