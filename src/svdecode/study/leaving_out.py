@@ -29,8 +29,8 @@ def leave_one_run_out(dataset: Dataset, *, across_subjects: bool = False) -> Spl
         With `runs`.
     across_subjects : bool, default False
         Leave out runs that are labeled alike in all subjects at once. By default a run of one subject is
-        left out at a time, and the other subjects' runs are trained on. (For fits within each subject:
-        `each_subject`.)
+        left out at a time, and the other subjects' runs are trained on. For fits within each subject
+        there is `each_subject`.
 
     Returns
     -------

@@ -1,14 +1,24 @@
-"""What a study compares: a method is a way to make estimators, and the values that are tried."""
+"""What a study compares: a method is a way to make estimators, and the values that are tried.
+
+`METHODS` has those that come with the package, by name: functions that make a `Method` with usual sizes
+and grids, or with those that are given.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 from typing import Any
 
+import numpy as np
+from sklearn.pipeline import Pipeline
+
 from svdecode._checks import check_choice
+from svdecode.study import baselines
+from svdecode.svdm.candidates import HINGE_WEIGHTS, SEARCHED, SHRINKAGES
 
 NEEDS = ("rows", "features")
 
@@ -36,7 +46,7 @@ class Method:
 
     See Also
     --------
-    svdecode.study.baselines : The methods that come with the package.
+    METHODS : The methods that come with the package.
 
     Examples
     --------
@@ -97,6 +107,18 @@ class Method:
         size = {} if n_components is None else {"n_components": n_components}
         return self.make(**{**self.fixed, **size, **parameters})
 
+    def param_grid(self) -> dict[str, list[Any]]:
+        """Sizes and grid under the names that the estimator's steps give them, for GridSearchCV.
+
+        Returns
+        -------
+        dict of str to list
+            To search over with ``GridSearchCV(method.estimator(), method.param_grid())``.
+        """
+        values = {**({} if self.sizes is None else {"n_components": self.sizes}), **self.grid}
+        estimator = self.estimator()
+        return {_path(estimator, name): list(listed) for name, listed in values.items()}
+
     @property
     def seeded(self) -> bool:
         """Whether its fits depend on a random state."""
@@ -118,6 +140,22 @@ class Method:
         return replace(self, grid={**self.grid, **{name: _values(v, name) for name, v in grid.items()}})
 
 
+#: names of a step's parameter that differ from those of the function that makes the pipeline
+ALIASES = {"n_singular": "reduce__n_components", "selection_C": "select__C"}
+
+
+def _path(estimator: Any, name: str) -> str:
+    """Name of a parameter within an estimator; of a pipeline's steps the last that has it."""
+    known = estimator.get_params()
+    if name in known:
+        return name
+    steps = [step for step, _ in estimator.steps] if isinstance(estimator, Pipeline) else []
+    for path in [ALIASES.get(name, ""), *(f"{step}__{name}" for step in reversed(steps))]:
+        if path in known:
+            return path
+    raise ValueError(f"grid: found {name!r}, which {estimator!r} has not, expected one of its parameters")
+
+
 def _values(values: Any, name: str) -> tuple[Any, ...]:
     """Values to try, at least one; a single number or name counts as one."""
     several = isinstance(values, Iterable) and not isinstance(values, str | bytes | Mapping)
@@ -126,3 +164,82 @@ def _values(values: Any, name: str) -> tuple[Any, ...]:
     if not out:
         raise ValueError(f"{name}: found no value, expected at least one")
     return out
+
+
+SIZES = tuple(range(1, 16))
+"""Numbers of components when none are given: those of Pereira & Gordon's SVDM (2006, 3.3)."""
+
+C = (0.1, 1.0, 10.0, 100.0)
+VOXELS = (50, 200, 1000, 5000)
+ALPHAS = (10.0, 1.0, 0.1, 0.01)
+#: for each method: whether it has components, what it needs, and its grid, the simplest first
+_USUAL: dict[str, tuple[bool, str, dict[str, tuple[Any, ...]]]] = {
+    "svdm": (True, "features", {}),  # the grids of SVDM's methods depend on the formulation
+    "svdm_gnb": (True, "features", {}),
+    "svdm_svm": (True, "features", {"C": (1.0,)}),
+    "svd_gnb": (True, "rows", {}),
+    "svd_svm": (True, "rows", {"C": C}),
+    "ica_gnb": (True, "rows", {}),
+    "ica_svm": (True, "rows", {"C": C}),
+    "gnb": (False, "features", {}),
+    "linear_svm": (False, "rows", {"C": C}),
+    "pls_da": (True, "rows", {}),
+    "shrinkage_lda": (False, "features", {}),  # the target of its shrinkage counts the features
+    "nca": (True, "rows", {"n_singular": (10, 20, 40), "n_neighbors": (3, 1)}),
+    "univariate_selection_svm": (False, "features", {"n_voxels": VOXELS, "C": C}),
+    "recursive_selection_svm": (False, "features", {"n_voxels": VOXELS, "C": C}),
+    "ridge": (False, "rows", {"alpha": ALPHAS}),
+}
+
+
+def make_method(kind: str, *, name: str | None = None, sizes: Any = None, **parameters: Any) -> Method:
+    """Make a method of a named baseline.
+
+    Parameters
+    ----------
+    kind : str
+        One of `METHODS`.
+    name : str, optional
+        Its name in tables; `kind` by default.
+    sizes : iterable of int, optional
+        Numbers of components to report; 1 to 15 by default.
+    **parameters : object
+        Of the baseline: several values (a list, tuple or array) are a grid to choose from inside, in place
+        of the usual one; a single value is the same in all fits.
+
+    Returns
+    -------
+    Method
+        For a `Study`.
+
+    Examples
+    --------
+    >>> from svdecode.study import METHODS
+    >>> METHODS["svd_svm"](sizes=[2, 4], C=[0.1, 1]).candidates()
+    [{'C': 0.1}, {'C': 1}]
+    >>> METHODS["svdm"](formulation="constrained").grid
+    {'hinge_weight': (100.0, 1000.0, 10000.0, 100000.0)}
+    >>> METHODS["svdm"](formulation="constrained", hinge_weight=50.0).fixed
+    {'formulation': 'constrained', 'hinge_weight': 50.0}
+    """
+    has_sizes, needs, grid = _USUAL[check_choice(kind, "kind", tuple(_USUAL))]
+    if kind.startswith("svdm"):
+        searched = SEARCHED[
+            check_choice(parameters.get("formulation", "balanced"), "formulation", tuple(SEARCHED))
+        ]
+        usual = {
+            "shrinkage": tuple(sorted(SHRINKAGES, reverse=True)),
+            "hinge_weight": tuple(sorted(HINGE_WEIGHTS)),
+        }
+        grid = {**{weight: usual[weight] for weight in searched}, **grid}
+    if sizes is not None and not has_sizes:
+        raise ValueError(f"sizes: found {sizes!r} for {kind!r}, which has no components, expected None")
+    tried = {key: value for key, value in parameters.items() if isinstance(value, list | tuple | np.ndarray)}
+    fixed = {key: value for key, value in parameters.items() if key not in tried}
+    kept = {key: tuple(values) for key, values in {**grid, **tried}.items() if key not in fixed}
+    reported = (SIZES if sizes is None else sizes) if has_sizes else None
+    return Method(name or kind, getattr(baselines, kind), kept, reported, needs, fixed)
+
+
+#: functions that make the methods of the package, by name: keywords as for `make_method`
+METHODS: dict[str, Callable[..., Method]] = {kind: partial(make_method, kind) for kind in _USUAL}
