@@ -136,10 +136,34 @@ class Reduction:
         array of shape (k, m)
             The same directions in feature space. Add `mean` to turn coordinates into samples.
         """
+        B = self._check_directions(B)
+        return B if self.dual is None else self.rows.combine(B @ self.dual.T)
+
+    def lift_with_mean(self, B: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Directions back in feature space, and `mean`, reading the data once for both.
+
+        Parameters
+        ----------
+        B : array of shape (k, r)
+            Rows in coordinates.
+
+        Returns
+        -------
+        directions : array of shape (k, m)
+            B Qᵀ.
+        mean : array of shape (m,)
+            Origin of the coordinates.
+        """
+        B = self._check_directions(B)
+        if self.dual is None or not isinstance(self.rows, LinearRows):
+            return self.lift(B), self.mean
+        return self.rows.combine_with_mean(B @ self.dual.T)
+
+    def _check_directions(self, B: FloatArray) -> FloatArray:
         B = np.asarray(B, dtype=np.float64)
         if B.ndim != 2 or B.shape[1] != self.rank:
             raise ValueError(f"B: found an array of shape {B.shape}, expected {self.rank} columns")
-        return B if self.dual is None else self.rows.combine(B @ self.dual.T)
+        return B
 
 
 def reduce_rows(

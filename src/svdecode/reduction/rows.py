@@ -233,6 +233,15 @@ class LinearRows:
         # with weights that sum to zero the mean drops out, and X is read once
         return self._in_features(D - D.mean(axis=1, keepdims=True) if self.center else D)
 
+    def combine_with_mean(self, D: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return D (X − mean) and the mean, both from one pass over X."""
+        if not self.center or "mean" in self.__dict__:
+            return self.combine(D), self.mean
+        ones = np.full((1, self.n_rows), 1 / self.n_rows)
+        both = self._in_features(np.vstack([D - D.mean(axis=1, keepdims=True), ones]))
+        self.mean = both[-1]
+        return both[:-1], self.mean
+
     def _in_features(self, weights: FloatArray) -> FloatArray:
         """Weighted sums of the rows as they are."""
         if self.index is not None:

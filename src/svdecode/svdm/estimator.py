@@ -262,9 +262,9 @@ class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelCl
         if not self._is_linear:
             self._reduction, self._basis, self._origin = reduction, read.W, read.mean
             return
-        lifted = reduction.lift(fit.scale * np.vstack([read.W, read.mean]))
+        lifted, mean = reduction.lift_with_mean(fit.scale * np.vstack([read.W, read.mean]))
         self.components_ = np.pad(lifted[:-1], (spare, (0, 0))) if spare[1] else lifted[:-1]
-        self.mean_ = reduction.mean + lifted[-1]
+        self.mean_ = mean + lifted[-1]
         to_scores = linear_map(self._reader) @ read.Theta / fit.scale**2
         self.coef_ = to_scores.T @ lifted[:-1]
         self.intercept_ = read.bias - self.coef_ @ self.mean_

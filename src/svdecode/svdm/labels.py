@@ -149,12 +149,18 @@ def _plain(known: Labels) -> Labels:
     return known
 
 
+def _are_names_or_integers(known: Labels) -> bool:
+    if known.dtype.kind == "f":
+        return bool((known == np.rint(known)).all())
+    return known.dtype.kind in "iubUS"
+
+
 def _classes(y: Labels) -> Targets:
     off = unknown(y)
     known = _plain(y[~off])
     if known.dtype.kind == "f" and not np.isfinite(known).all():
         raise ValueError("y: found infinity (Input y contains infinity), expected class labels")
-    if len(known):
+    if not _are_names_or_integers(known):  # the check takes longer than all else here
         try:
             check_classification_targets(known)
         except (TypeError, ValueError) as error:

@@ -22,11 +22,9 @@ from svdecode.svdm.kernels.multipliers import (
     row_row,
 )
 from svdecode.svdm.kernels.multipliers import Z as Z_LINE
+from svdecode.svdm.kernels.one_label import EVALUATIONS, FREE, RADIUS_TOL, one_label, one_label_in_ball
 from svdecode.svdm.kernels.sample_interior import solve_sample
 
-FREE = 1e-25  # least ν where A is singular, relative to A and the forces on z
-RADIUS_TOL = 1e-13
-EVALUATIONS = 100  # of ‖z(ν)‖ at most
 FAILURES = 3  # of the multipliers at too small a ν
 
 
@@ -199,26 +197,6 @@ def _write(table, T, theta, lam, free):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _one_label(Z, row, lift, b, Y, Hw, margin, Lam):  # type: ignore[no-untyped-def]
-    """Move Z, the centers, in place, by the closed form for one label: λ = clip(slack / curvature, 0, h)."""
-    curvature = 0.0
-    for p in range(row.size):
-        curvature += 0.5 * row[p] * lift[p]
-    for i in range(Z.shape[0]):
-        y, weight, lam = Y[i, 0], Hw[i, 0], 0.0
-        if y != 0.0 and weight > 0.0:
-            slack = margin - y * b[0]
-            for p in range(row.size):
-                slack -= y * row[p] * Z[i, p]
-            lam = weight if slack > 0.0 else 0.0
-            if curvature > 0.0:
-                lam = min(max(slack / curvature, 0.0), weight)
-        for p in range(row.size):
-            Z[i, p] += 0.5 * lam * y * lift[p]
-        Lam[i, 0] = lam
-
-
-@kernel
 def z_step(C, A, B, b, Y, Hw, margin, radius, Lam_warm):  # type: ignore[no-untyped-def]
     """Minimize zᵀAz − 2c_iᵀz + Σ_j Hw_ij max(margin − Y_ij (zᵀB_j + b_j), 0) over ‖z‖ ≤ radius for all i.
 
@@ -272,11 +250,19 @@ def z_step(C, A, B, b, Y, Hw, margin, radius, Lam_warm):  # type: ignore[no-unty
         clear_noise(d, rows, free)
         lifts = rows
     if free and k == 1:
-        _one_label(Z, rows[0], lifts[0], b, Y, Hw, margin, Lam)
+        one_label(Z, rows[0], lifts[0], b, Y, Hw, margin, Lam)
         return Z, Lam
     table, face, M, step = new_table(k, l), np.empty(k, dtype=np.int64), np.empty((k, k)), np.empty(k)
-    g = np.zeros(l)
+    g, row, z = np.zeros(l), np.empty(l), np.empty(l)
     for i in range(Z.shape[0]):
+        if k == 1 and Y[i, 0] != 0.0 and Hw[i, 0] > 0.0:
+            for p in range(l):
+                row[p] = Y[i, 0] * rows[0, p]
+            target, warm = margin - Y[i, 0] * b[0], min(max(Lam[i, 0], 0.0), Hw[i, 0])
+            lam, ok = one_label_in_ball(Z[i], row, d, target, Hw[i, 0], radius, warm, z)
+            if ok:
+                Z[i], Lam[i, 0] = z, lam
+                continue
         count = _load(table, i, Z, rows, lifts, b, Y, Hw, margin, Lam)
         if not _by_multipliers(table, face, M, step, count, d, radius):
             design, m, h = _problem(table, count, d, inside, free)
