@@ -13,15 +13,30 @@ if TYPE_CHECKING:
     from svdecode import datasets
     from svdecode.gensvd import GenSVD
     from svdecode.svdm import SVDMClassifier, SVDMClassifierCV
+    from svdecode.tensor import DecomposedTensorSVC, KernelCCA, TensorDecomposition, TensorSVC
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["GenSVD", "SVDMClassifier", "SVDMClassifierCV", "__version__", "datasets"]
+__all__ = [
+    "DecomposedTensorSVC",
+    "GenSVD",
+    "KernelCCA",
+    "SVDMClassifier",
+    "SVDMClassifierCV",
+    "TensorDecomposition",
+    "TensorSVC",
+    "__version__",
+    "datasets",
+]
 
 _HOMES = {
+    "DecomposedTensorSVC": "svdecode.tensor",
     "GenSVD": "svdecode.gensvd",
+    "KernelCCA": "svdecode.tensor",
     "SVDMClassifier": "svdecode.svdm",
     "SVDMClassifierCV": "svdecode.svdm",
+    "TensorDecomposition": "svdecode.tensor",
+    "TensorSVC": "svdecode.tensor",
 }
 _MODULES = {"datasets": "svdecode.datasets"}
 

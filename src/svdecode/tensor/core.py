@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from svdecode._checks import FloatArray
 from svdecode.tensor.modes import EPS, Modes
 
-MAX_SWEEPS = 500
+MAX_SWEEPS = 2000
 TOL = 1e-7  # decrease of the relative error in a sweep
 
 

@@ -99,7 +99,11 @@ class ViewKernels:
 
     def grams(self) -> list[FloatArray]:
         """Kernel matrices of the training samples, a view each."""
-        return [rows.gram()[0] for rows in self.rows]
+        return [K for K, _ in self.grams_and_noise()]
+
+    def grams_and_noise(self) -> list[tuple[FloatArray, float]]:
+        """As `grams`, each with the largest pivot that rounding errors can make in it."""
+        return [rows.gram() for rows in self.rows]
 
     def cross(self, blocks: list[Any], view: int) -> tuple[FloatArray, Mask]:
         """Kernel values of new rows with the training rows in one view, and which rows have that view.

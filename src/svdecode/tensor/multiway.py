@@ -29,6 +29,7 @@ from svdecode.tensor.decomposition import Decomposition
 from svdecode.tensor.decomposition import decompose as decompose_two
 from svdecode.tensor.modes import product, reduce_modes
 
+DECOMPOSITIONS = ("cp", "tucker")
 LARGEST_CORE = 2**22  # numbers: 32 MB, 161 directions of each of three views
 
 
@@ -192,6 +193,14 @@ def decompose_views(
             stacklevel=2,
         )
     return found
+
+
+def stacked_cores(parts: Sequence[Decomposition]) -> FloatArray | None:
+    """Cores of the decompositions of all classes, padded alike: a class first where there are several."""
+    cores = [part.core for part in parts if isinstance(part, Multiway) and part.core is not None]
+    if not cores:
+        return None
+    return cores[0] if len(cores) == 1 else np.stack(cores)
 
 
 def _signed(
