@@ -74,7 +74,8 @@ class ProjectionsClassifier(ViewsClassifier):
         return out
 
     def _of_one_view(self, X: Any, view: int) -> FloatArray:
-        kernel, present = self.kernels_.cross(self._read_new(X), view)
+        blocks = self._read_new(X)
+        kernel, present = self.kernels_.cross(blocks, view)
         if not present.all():
             raise ValueError(
                 f"X: found NaN in every column of view {view} in row {int(np.argmin(present))}, expected "
