@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -27,7 +28,7 @@ class DecomposedTensorSVC(ProjectionsClassifier, BaseEstimator):
         `fit(None, y)` will do).
     n_projections : {"bound", "theorem", "theorem_homogeneous", "max", "lasso"} or int, default "bound"
         Number of projections; see `TensorDecomposition`. The LASSO sees the projections that are used.
-    use : {"paired", 0, 1}, default "paired"
+    use : {"paired", 0, 1, …}, default "paired"
         "paired": the product of the linear kernels of all views' projections. A number: that of one view
         alone, and new samples need no other.
     scale : bool, default False
@@ -42,6 +43,10 @@ class DecomposedTensorSVC(ProjectionsClassifier, BaseEstimator):
         Of the kernels; see `svdecode.reduction.kernel_matrix`.
     tol : float, default 1e-3
         LIBSVM's stopping tolerance.
+    decomposition : {"cp", "tucker"}, default "cp"
+        For more than two views; see `TensorDecomposition`.
+    random_state : int, RandomState or None, default None
+        Seed of "cp" for more than two views.
 
     Attributes
     ----------
@@ -61,8 +66,8 @@ class DecomposedTensorSVC(ProjectionsClassifier, BaseEstimator):
 
     Notes
     -----
-    With "paired", SVMs on the projections of each view alone are fitted too: they classify new samples that
-    lack the other.
+    With "paired", SVMs on the projections of each set of views (for two: each view alone) are fitted too:
+    they classify new samples that lack the others.
 
     Examples
     --------
@@ -95,6 +100,8 @@ class DecomposedTensorSVC(ProjectionsClassifier, BaseEstimator):
         degree: Any = 3,
         coef0: Any = 1,
         tol: float = 1e-3,
+        decomposition: str = "cp",
+        random_state: Any = None,
     ) -> None:
         self.views = views
         self.n_projections = n_projections
@@ -106,6 +113,8 @@ class DecomposedTensorSVC(ProjectionsClassifier, BaseEstimator):
         self.degree = degree
         self.coef0 = coef0
         self.tol = tol
+        self.decomposition = decomposition
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> DecomposedTensorSVC:
         """Fit the tensor-kernel SVM, decompose it, and fit SVMs on the projections.
@@ -122,7 +131,8 @@ class DecomposedTensorSVC(ProjectionsClassifier, BaseEstimator):
         DecomposedTensorSVC
             The fitted object.
         """
-        check_choice(self.use, "use", ("paired", 0, 1))
+        n_views = len(self.views) if isinstance(self.views, Sized) else 2
+        check_choice(self.use, "use", ("paired", *range(n_views)))
         check_choice(self.scale, "scale", (True, False))
         inner = {
             name: value for name, value in self.get_params(deep=False).items() if name not in ("use", "scale")

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from svdecode._checks import FloatArray, check_choice, check_count, check_number
 from svdecode.tensor.base import ViewProjections
 from svdecode.tensor.bounds import BOUNDS, bound_curve, smallest, spectrum
-from svdecode.tensor.decomposition import Decomposition, decompose, factor
+from svdecode.tensor.decomposition import Decomposition, factor
+from svdecode.tensor.multiway import DECOMPOSITIONS, decompose_views, stacked_cores
 from svdecode.tensor.selection import chosen_by_lasso
 from svdecode.tensor.svc import fit_svms, product, read_labels
 
@@ -59,6 +60,12 @@ class TensorDecomposition(ViewProjections, TransformerMixin, BaseEstimator):
     lasso_view : int, optional
         The view whose projections the LASSO sees (the paper: the brain's); by default the products of both
         views' projections.
+    decomposition : {"cp", "tucker"}, default "cp"
+        How the weights of more than two views are taken apart (needs the extra [tensor]). "cp": a sum of
+        products of one direction a view. "tucker": directions of each view by themselves, and a core that
+        says how they go together. Two views have the singular value decomposition.
+    random_state : int, RandomState or None, default None
+        Seed of the random starts of "cp" for more than two views.
 
     Attributes
     ----------
@@ -73,6 +80,9 @@ class TensorDecomposition(ViewProjections, TransformerMixin, BaseEstimator):
     singular_values_ : array of shape (n_projections,)
         Singular values of W (υ), descending but for "lasso", which skips some; with a leading axis of classes
         for more than two.
+    core_ : array of shape (n_projections, …, n_projections) or None
+        With "tucker" and more than two views, an axis a view: f = Σ core_[s, …, t] φ̂_1(x)_s … φ̂_V(x)_t + b,
+        a class first for more than two. None where f = Σ_t φ̂_1(x)_t … φ̂_V(x)_t + b.
     classes_ : array
         The classes.
     dual_coef_ : array of shape (k, n_samples)
@@ -128,6 +138,8 @@ class TensorDecomposition(ViewProjections, TransformerMixin, BaseEstimator):
         failure_probability: float = 0.05,
         radius: float | None = None,
         lasso_view: int | None = None,
+        decomposition: str = "cp",
+        random_state: Any = None,
     ) -> None:
         self.views = views
         self.n_projections = n_projections
@@ -140,6 +152,8 @@ class TensorDecomposition(ViewProjections, TransformerMixin, BaseEstimator):
         self.failure_probability = failure_probability
         self.radius = radius
         self.lasso_view = lasso_view
+        self.decomposition = decomposition
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> TensorDecomposition:
         """Fit the SVM and decompose it.
@@ -159,16 +173,20 @@ class TensorDecomposition(ViewProjections, TransformerMixin, BaseEstimator):
         self._check()
         pairs = self._read_training(X)
         kernels = [K for K, _ in pairs]
-        if len(kernels) != 2:
-            raise ValueError(f"views: found {len(kernels)} views, expected two")
+        check_choice(self.lasso_view, "lasso_view", (None, *range(len(kernels))))
+        if len(kernels) > 2 and self.decomposition == "tucker" and self.n_projections == "lasso":
+            raise ValueError(
+                "n_projections: found 'lasso' with decomposition='tucker', where no projection of one view "
+                "belongs to one of another; expected decomposition='cp'"
+            )
         self.classes_, signs = read_labels(y, self.kernels_.n_samples)
         self.dual_coef_, self.intercept_ = fit_svms(product(kernels), signs, self.C, self.tol)
         factors = [
             factor(K, noise, check=not rows.semidefinite)
             for (K, noise), rows in zip(pairs, self.kernels_.rows, strict=True)
         ]
-        wanted = self._wanted(kernels[BOUND_VIEW], factors[BOUND_VIEW])
-        parts = [decompose(kernels, signed, wanted, factors=factors) for signed in self.dual_coef_]
+        wanted = self._wanted(kernels, factors)
+        parts = [self._decomposed(kernels, signed, wanted, factors) for signed in self.dual_coef_]
         if self.n_projections == "lasso":
             parts = [self._lasso(kernels, part, c) for part, c in zip(parts, signs.T, strict=True)]
         self._set_results(parts)
@@ -186,13 +204,31 @@ class TensorDecomposition(ViewProjections, TransformerMixin, BaseEstimator):
             raise ValueError(f"failure_probability: found {probability:g}, expected a number below 1")
         if self.radius is not None:
             check_number(self.radius, "radius", positive=True)
-        check_choice(self.lasso_view, "lasso_view", (None, 0, 1))
+        check_choice(self.decomposition, "decomposition", DECOMPOSITIONS)
 
-    def _wanted(self, K: FloatArray, L: FloatArray) -> int | None:
-        """How many projections are asked for; None for all there are."""
+    def _wanted(self, kernels: Sequence[FloatArray], factors: Sequence[FloatArray]) -> int | None:
+        """How many are asked for, None for all. Of a bound, the most that a view after the first wants."""
         if self.n_projections in BOUNDS:
-            return smallest(self._curve(str(self.n_projections), spectrum(K, L), K.diagonal()))
+            kind = str(self.n_projections)
+            views = zip(kernels[BOUND_VIEW:], factors[BOUND_VIEW:], strict=True)
+            return max(smallest(self._curve(kind, spectrum(K, L), K.diagonal())) for K, L in views)
         return None if isinstance(self.n_projections, str) else int(self.n_projections)
+
+    def _decomposed(
+        self,
+        kernels: Sequence[FloatArray],
+        signed: FloatArray,
+        wanted: int | None,
+        factors: Sequence[FloatArray],
+    ) -> Decomposition:
+        return decompose_views(
+            kernels,
+            signed,
+            wanted,
+            factors=factors,
+            decomposition=self.decomposition,
+            random_state=self.random_state,
+        )
 
     def _curve(self, kind: str, eigenvalues: FloatArray, diagonal: FloatArray) -> FloatArray:
         return bound_curve(
@@ -213,6 +249,7 @@ class TensorDecomposition(ViewProjections, TransformerMixin, BaseEstimator):
         fixed = not isinstance(self.n_projections, str)
         self.n_projections_ = int(self.n_projections) if fixed else most
         parts = [part.padded(self.n_projections_) for part in parts]
+        self.core_ = stacked_cores(parts)
         if len(parts) == 1:
             self.dual_weights_, self.singular_values_ = parts[0].duals, parts[0].strengths
         else:
