@@ -159,8 +159,8 @@ def clopper_pearson(successes: float, n: float, level: float) -> tuple[float, fl
 
     Returns
     -------
-    low, high : float
-        The ends.
+    tuple of float
+        Its low and its high end.
 
     Examples
     --------
