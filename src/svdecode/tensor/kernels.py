@@ -124,6 +124,16 @@ class ViewKernels:
         return values, present
 
 
+def _on_disk(X: Any, view: int) -> bool:
+    """Whether a view is (part of) a memory map."""
+    return isinstance(X[view] if isinstance(X, list | tuple) else X, np.memmap)
+
+
+def _own(block: Any) -> Any:
+    """A copy of what may lie in the user's memory: new samples are compared with it long after the fit."""
+    return np.array(block, order="K") if isinstance(block, np.ndarray) else block.copy()
+
+
 def training_views(
     estimator: Any,
     X: Any,
@@ -147,5 +157,7 @@ def training_views(
                 f"X: found NaN in every column of view {v} in row {i}, expected all views of the "
                 "training samples"
             )
+        if not setting.is_precomputed and not _on_disk(X, v):
+            block = _own(block)
         rows.append(setting.rows(block, center))
     return ViewKernels(tuple(rows), columns)
