@@ -232,3 +232,19 @@ def test_two_views_agree_with_the_decomposition_of_two_views(seed, rank):
     if (np.diff(pair.strengths) < -1e-3 * pair.strengths[0]).all():  # else singular vectors may mix
         for ours, theirs in zip(features(views, new, any_number), features(views, new, pair), strict=True):
             np.testing.assert_allclose(ours, theirs, atol=1e-8 * np.abs(theirs).max())
+
+
+def test_more_components_than_the_core_has_fibers_are_not_sought():
+    """Three views of 2, 20 and 3 directions: a tensor of 6 fibers is the sum of 6 products."""
+    views, a, _ = problem(13, n=40, sizes=(2, 20, 3))
+    found = decompose([X @ X.T for X in views], a, 19, random_state=0)
+    assert found.rank == 6
+    assert found.explained == pytest.approx(1, abs=1e-6)
+
+
+def test_components_that_become_alike_are_no_error():
+    """One product, asked for as four."""
+    views, a, _ = problem(14, n=30, sizes=(6, 7, 8), rank=1)
+    views = [X + 1e-9 * np.random.default_rng(0).standard_normal(X.shape) for X in views]
+    found = decompose([X @ X.T for X in views], a, 4, random_state=0)
+    assert found.explained == pytest.approx(1, abs=1e-6)

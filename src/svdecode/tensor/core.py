@@ -14,6 +14,7 @@ from svdecode.tensor.modes import EPS, Modes
 
 MAX_SWEEPS = 2000
 TOL = 1e-7  # decrease of the relative error in a sweep
+RIDGE = 1e-12  # of the least squares problems, for components that have become alike
 
 
 def as_they_stand(kernels: Sequence[FloatArray], a: FloatArray) -> list[FloatArray]:
@@ -33,8 +34,12 @@ def svd(modes: Modes, n_components: int | None) -> list[FloatArray]:
 
 
 def cp(modes: Modes, T: int, random_state: Any, n_init: int) -> list[FloatArray]:
-    """Return T components of the core, the largest first: the best of `n_init` starts."""
+    """Return T components of the core, the largest first: the best of `n_init` starts.
+
+    There are fewer where fewer hold all of it: as many as the core has fibers, of the mode with the fewest.
+    """
     tensorly = import_tensorly()
+    T = min(T, *(modes.core.size // max(r, 1) for r in modes.core.shape))
     size = float(np.linalg.norm(modes.core))
     if size == 0:  # a view that is constant: W = 0
         return [np.zeros((len(D), 1)) for D in modes.duals]
@@ -48,6 +53,7 @@ def cp(modes: Modes, T: int, random_state: Any, n_init: int) -> list[FloatArray]
                 n_iter_max=MAX_SWEEPS,
                 init="random" if start else "svd",
                 tol=TOL,
+                l2_reg=RIDGE,
                 random_state=random_state,
                 normalize_factors=True,
                 return_errors=True,
