@@ -109,7 +109,7 @@ def test_runs_that_differ_do_not_deceive_permutations_within_them():
 
 def test_runs_that_differ_do_deceive_permutations_across_them():
     results = list(permutation_results(margins, within=False, **TRAP))
-    assert sum(result.p_max.min() <= 0.05 for result in results) > PLAN.n / 2
+    assert sum(result.p_max.min() <= 0.05 for result in results) > 0.99 * PLAN.n
 
 
 def test_p_values_are_uniform():
@@ -165,13 +165,16 @@ def resampled_differences(rng, n=60, n_test=12, n_splits=15, n_features=20):
     return differences
 
 
-def test_the_corrected_t_test_has_its_level_and_the_plain_one_has_not():
+@pytest.mark.parametrize("n_test", [12, 6])
+def test_the_corrected_t_test_is_near_its_level_and_the_plain_one_is_not(n_test):
+    """Its correction is an approximation: 5 to 10 % of studies are positive, where 5 % should be."""
     rng = np.random.default_rng(0)
-    studies = [resampled_differences(rng) for _ in SEEDS]
-    corrected = sum(corrected_resampled_t(d, n_train=48, n_test=12).p <= 0.05 for d in studies)
+    plan = plan_rate(0.075, detects=0.12)
+    studies = [resampled_differences(rng, n_test=n_test) for _ in range(plan.n)]
+    results = [corrected_resampled_t(d, n_train=60 - n_test, n_test=n_test) for d in studies]
+    assert plan.accepts(sum(result.p <= 0.05 for result in results))
     plain = sum(scipy.stats.ttest_1samp(d, 0).pvalue <= 0.05 for d in studies)
-    assert corrected <= PLAN.highest
-    assert plain > 3 * PLAN.highest
+    assert plain > 0.25 * plan.n
 
 
 # intervals of whole studies: chance is inside

@@ -27,7 +27,7 @@ class Confusion:
 
     Examples
     --------
-    >>> from svdecode.study import confusion
+    >>> from svdecode.study.statistics import confusion
     >>> found = confusion(["cat", "cat", "face"], ["cat", "face", "face"])
     >>> found.counts.tolist(), round(found.accuracy, 3), found.balanced_accuracy
     ([[1, 1], [0, 1]], 0.667, 0.75)
@@ -100,7 +100,7 @@ def confusion(truth: Any, predictions: Any, *, classes: Any = None) -> Confusion
 
     Examples
     --------
-    >>> from svdecode.study import confusion
+    >>> from svdecode.study.statistics import confusion
     >>> confusion([0, 0, 1, 1], [0, 1, 1, 1]).to_frame()
     prediction  0  1
     truth

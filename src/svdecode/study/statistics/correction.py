@@ -35,7 +35,7 @@ def adjust(p: Any, method: str = "holm") -> FloatArray:
 
     Examples
     --------
-    >>> from svdecode.study import adjust
+    >>> from svdecode.study.statistics import adjust
     >>> adjust([0.01, 0.04, 0.03, 0.005]).round(3)
     array([0.03, 0.06, 0.06, 0.02])
     >>> adjust([0.01, 0.04, 0.03, 0.005], "fdr_bh").round(3)

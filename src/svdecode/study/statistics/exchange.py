@@ -32,7 +32,7 @@ def permute_within(y: Any, *, runs: Any = None, subjects: Any = None, random_sta
 
     Examples
     --------
-    >>> from svdecode.study import permute_within
+    >>> from svdecode.study.statistics import permute_within
     >>> permute_within(["a", "b", "b", "c"], runs=[1, 1, 2, 2], random_state=0).tolist()
     ['b', 'a', 'c', 'b']
     """

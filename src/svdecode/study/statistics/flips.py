@@ -45,7 +45,7 @@ class SignFlip:
 
     Examples
     --------
-    >>> from svdecode.study import sign_flip
+    >>> from svdecode.study.statistics import sign_flip
     >>> test = sign_flip([0.05, 0.1, 0.02, 0.08, 0.01])
     >>> test.p, test.resolution, test.exact
     (array([0.0625]), 0.0625, True)
@@ -106,7 +106,7 @@ def sign_flip(
 
     Examples
     --------
-    >>> from svdecode.study import sign_flip
+    >>> from svdecode.study.statistics import sign_flip
     >>> print(sign_flip([0.05, 0.1, 0.02, 0.08, -0.01, 0.06], alternative="greater"))
     mean difference +0.050 over 6 subjects, greater p = 0.031; all 64 sign flips
     """

@@ -40,7 +40,7 @@ class AccuracyInterval:
 
     Examples
     --------
-    >>> from svdecode.study import accuracy_interval
+    >>> from svdecode.study.statistics import accuracy_interval
     >>> interval = accuracy_interval([1, 1, 0, 1] * 8, runs=[run for run in range(8) for _ in range(4)])
     >>> interval.estimate, interval.over, interval.n_units
     (0.75, 'runs', 8)
@@ -114,7 +114,7 @@ def accuracy_interval(
     Examples
     --------
     >>> import numpy as np
-    >>> from svdecode.study import accuracy_interval
+    >>> from svdecode.study.statistics import accuracy_interval
     >>> rng = np.random.default_rng(0)
     >>> subjects = np.repeat(np.arange(6), 50)
     >>> ability = rng.uniform(0.55, 0.85, size=6)

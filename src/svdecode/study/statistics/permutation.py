@@ -36,7 +36,7 @@ class PermutationTest:
 
     Examples
     --------
-    >>> from svdecode.study import compare_with_null
+    >>> from svdecode.study.statistics import compare_with_null
     >>> test = compare_with_null([0.9, 0.6], [[0.5, 0.4], [0.4, 0.6], [0.6, 0.5], [0.5, 0.5]])
     >>> test.p, test.p_max, test.resolution
     (array([0.2, 0.4]), array([0.2, 0.6]), 0.2)
@@ -108,7 +108,7 @@ def permutation_test(
     Examples
     --------
     >>> import numpy as np
-    >>> from svdecode.study import permutation_test
+    >>> from svdecode.study.statistics import permutation_test
     >>> y, runs = np.array([0, 1, 1, 0] * 6), np.repeat(np.arange(6), 4)
     >>> x = y + np.random.default_rng(0).normal(size=24)
     >>> test = permutation_test(lambda labels: x[labels == 1].mean() - x[labels == 0].mean(), y, runs=runs)
@@ -147,7 +147,7 @@ def compare_with_null(statistic: Any, null: Any, *, n_arrangements: int | None =
 
     Examples
     --------
-    >>> from svdecode.study import compare_with_null
+    >>> from svdecode.study.statistics import compare_with_null
     >>> print(compare_with_null(0.8, [0.5, 0.6, 0.4]))
     statistic 0.8, p = 0.250, the smallest there can be; 3 permutations, mean 0.5
     """
@@ -181,7 +181,7 @@ def p_resolution(n_permutations: int) -> float:
 
     Examples
     --------
-    >>> from svdecode.study import p_resolution
+    >>> from svdecode.study.statistics import p_resolution
     >>> p_resolution(999)
     0.001
     """
