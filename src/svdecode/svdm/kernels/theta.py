@@ -130,11 +130,29 @@ def _by_active_sets(A, y, c, margin, H, constraint, radius, theta, lam, rounds):
 
 
 @kernel
+def _with_free_bias(A, y, c, margin, H, lam):  # type: ignore[no-untyped-def]
+    """The minimizer that belongs to multipliers; its bias is from those within their bounds, if any."""
+    theta = vecmat(y * lam, A)
+    theta[0] = 0.0
+    for j in range(1, theta.size):
+        theta[j] /= H[j]
+    bias, count = 0.0, 0
+    for i in range(y.size):
+        if y[i] != 0.0 and 0.0 < lam[i] < c[i]:
+            bias += (y[i] * margin - np.dot(A[i], theta)) / A[i, 0]
+            count += 1
+    theta[0] = bias / count if count else 0.0
+    return theta, count > 0
+
+
+@kernel
 def _ball_direction(A, y, lam, radius):  # type: ignore[no-untyped-def]
-    """The point of the ball's surface that multipliers pull to; 0 where there are none."""
+    """The point of the ball's surface that multipliers pull to; whether there is any pull."""
     theta = vecmat(y * lam, A)
     norm = np.sqrt(np.dot(theta, theta))
-    return theta * (radius / norm) if norm > 0.0 else np.zeros(theta.size)
+    if norm > 0.0:
+        theta *= radius / norm
+    return theta, norm > 0.0
 
 
 @kernel
@@ -178,6 +196,8 @@ def theta_step(A, Y, C, margin, H, constraint, radius, lam_warm):  # type: ignor
     max_iter = int(MAX_ITER)  # int(): a constant would be compiled in, once more
     descends = constraint == NONE and np.min(H) > 0.0
     flat_ball = constraint == BALL and np.max(H) == 0.0
+    free_bias = constraint == NONE and H[0] == 0.0 and H.size > 1 and np.min(H[1:]) > 0.0
+    free_bias = free_bias and np.all(A[:, 0] != 0.0)
     for label in range(k):
         for i in range(n):
             y[i], c[i], lam[i] = Y[i, label], C[i, label], lam_warm[i, label]
@@ -186,12 +206,15 @@ def theta_step(A, Y, C, margin, H, constraint, radius, lam_warm):  # type: ignor
             theta, solved, _, converged = hinge_coordinate_descent(
                 A, y, c, margin, H, lam, SWEEPS, PATIENCE, TOL
             )
-        elif flat_ball:
-            theta, solved = _ball_direction(A, y, lam, radius), np.minimum(lam, c)
-            if np.any(theta):
-                exact = _by_active_sets(
-                    A, y, c, margin, H, constraint, radius, theta, solved, int(WARM_ROUNDS)
-                )
+        elif flat_ball or free_bias:
+            solved = np.where(y != 0.0, np.minimum(lam, c), 0.0)
+            if flat_ball:
+                theta, near = _ball_direction(A, y, lam, radius)
+            else:
+                theta, near = _with_free_bias(A, y, c, margin, H, solved)
+            exact = near and _by_active_sets(
+                A, y, c, margin, H, constraint, radius, theta, solved, int(WARM_ROUNDS)
+            )
         if not (converged or exact):
             theta, solved, _, _ = hinge_interior_point(A, y, c, margin, H, constraint, radius, max_iter, TOL)
         if not exact and (flat_ball or constraint == NONE):
