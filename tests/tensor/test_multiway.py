@@ -248,3 +248,16 @@ def test_components_that_become_alike_are_no_error():
     views = [X + 1e-9 * np.random.default_rng(0).standard_normal(X.shape) for X in views]
     found = decompose([X @ X.T for X in views], a, 4, random_state=0)
     assert found.explained == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("decomposition", ["cp", "tucker"])
+def test_small_directions_count_too(decomposition):
+    """Columns of sizes from 1 to 1e-5: squares of singular values from 1 to 1e-10 and less."""
+    views, a, new = problem(15)
+    views, new = ([X * np.logspace(0, -5, X.shape[1]) for X in which] for which in (views, new))
+    W = explicit(views, a)
+    found = decompose([X @ X.T for X in views], a, decomposition=decomposition)
+    assert np.linalg.norm(rebuilt(views, found) - W) <= 1e-10 * np.linalg.norm(W)
+    rows = [np.eye(X.shape[1])[-1:] for X in views]  # the last column of each view, where W is smallest
+    small = combine(features(views, rows, found), found.core)
+    np.testing.assert_allclose(small, W[-1, -1, -1], atol=1e-9 * np.abs(W).max())
