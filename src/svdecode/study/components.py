@@ -156,8 +156,11 @@ class IndependentComponents(LinearCoordinates):
     ----------
     n_components : int, default 8
         How many.
-    max_iter : int, default 1000
-        Iterations of FastICA at most; it warns when they do not suffice.
+    tol : float, default 1e-8
+        Of FastICA's stopping rule; with scikit-learn's 1e-4 it can stop where it starts, at a saddle point.
+    max_iter : int, default 500
+        Iterations of FastICA at most; it warns when they do not suffice. On few samples, or more components
+        than a handful, they often do not: the result then depends on rounding errors.
     random_state : int or None, default 0
         Seed of its start.
 
@@ -167,6 +170,8 @@ class IndependentComponents(LinearCoordinates):
         What the centered samples are multiplied with; rows of zeros above the rank.
     mean_ : array of shape (n_features,)
         Mean of the training samples.
+    n_iter_ : int
+        Iterations of FastICA.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features,)
@@ -184,8 +189,11 @@ class IndependentComponents(LinearCoordinates):
     (96, 5)
     """
 
-    def __init__(self, n_components: int = 8, *, max_iter: int = 1000, random_state: Any = 0) -> None:
+    def __init__(
+        self, n_components: int = 8, *, tol: float = 1e-8, max_iter: int = 500, random_state: Any = 0
+    ) -> None:
         self.n_components = n_components
+        self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
 
@@ -209,9 +217,12 @@ class IndependentComponents(LinearCoordinates):
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         U, s, V = singular_directions(X, size)
         self.mean_ = X.mean(axis=0)
+        self.n_iter_ = 0
         if len(s):
-            ica = FastICA(whiten=False, max_iter=self.max_iter, random_state=self.random_state)
+            seed = self.random_state
+            ica = FastICA(whiten=False, tol=self.tol, max_iter=self.max_iter, random_state=seed)
             unmixing = ica.fit(U * np.sqrt(len(X))).components_
+            self.n_iter_ = int(ica.n_iter_)
             V = unmixing @ (V * (np.sqrt(len(X)) / s)[:, None])
         self.components_ = _padded(V, size)
         return self
@@ -236,6 +247,8 @@ class NeighborhoodComponents(LinearCoordinates):
         The projection; rows of zeros above the number of features that vary.
     mean_ : array of shape (n_features,)
         Mean of the training samples.
+    n_iter_ : int
+        Iterations of L-BFGS.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features,)
@@ -280,9 +293,12 @@ class NeighborhoodComponents(LinearCoordinates):
         varying = np.flatnonzero(np.ptp(X, axis=0) > 0)
         self.components_ = np.zeros((size, X.shape[1]))
         kept = min(size, len(varying), len(X))
+        self.n_iter_ = 0
         if kept:
             learner = NeighborhoodComponentsAnalysis(kept, init="pca", max_iter=self.max_iter, random_state=0)
-            self.components_[:kept, varying] = learner.fit((X - self.mean_)[:, varying], y).components_
+            learner.fit((X - self.mean_)[:, varying], y)
+            self.components_[:kept, varying] = learner.components_
+            self.n_iter_ = int(learner.n_iter_)
         return self
 
     def __sklearn_tags__(self) -> Any:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.cross_decomposition import PLSRegression
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svdecode._checks import FloatArray, check_count
@@ -14,23 +13,60 @@ from svdecode.reduction import reduce_rows
 from svdecode.study.linear import Labels, LinearClassifier, against_rest, choose
 
 
-class PLSDA(LinearClassifier):
+def partial_least_squares(L: FloatArray, Y: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
+    """PLS regression of the columns of Y (NIPALS, the leading singular vectors computed exactly).
+
+    Parameters
+    ----------
+    L : array of shape (n, r)
+        Coordinates of samples, centered.
+    Y : array of shape (n, k)
+        What is predicted, centered.
+    size : int
+        Number of components.
+
+    Returns
+    -------
+    rotations : array of shape (size, r)
+        L @ rotations.T are the coordinates; 0 where nothing is left to explain.
+    loadings : array of shape (size, k)
+        Coordinates @ loadings predict Y.
+    """
+    rotations, loadings = np.zeros((size, L.shape[1])), np.zeros((size, Y.shape[1]))
+    weights, spans = np.zeros((0, L.shape[1])), np.zeros((0, L.shape[1]))
+    nothing = 1e-12 * np.linalg.norm(L) * np.linalg.norm(Y)
+    for i in range(size):
+        U, s, _ = np.linalg.svd(L.T @ Y, full_matrices=False)
+        if s[0] <= nothing:
+            break
+        t = L @ U[:, 0]
+        energy = float(t @ t)
+        span, loadings[i] = t @ L / energy, t @ Y / energy
+        weights, spans = np.vstack([weights, U[:, 0]]), np.vstack([spans, span])
+        L, Y = L - np.outer(t, span), Y - np.outer(t, loadings[i])
+    if len(weights):
+        # from weights on what is left of L to weights on L itself
+        rotations[: len(weights)] = np.linalg.solve((spans @ weights.T).T, weights)
+    return rotations, loadings
+
+
+class PLSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearClassifier):
     """Partial least squares discriminant analysis: PLS regression of the classes' ±1, the highest wins.
 
     Parameters
     ----------
     n_components : int, default 8
-        Number of components. Those beyond what the samples can give are left out.
+        Number of components. Those beyond what the samples can give are 0.
 
     Attributes
     ----------
     classes_ : array
         Class labels.
-    components_ : array of shape (n, n_features)
-        Maps whose products with centered samples are the coordinates; n is at most `n_components`.
+    components_ : array of shape (n_components, n_features)
+        Maps whose products with centered samples are the coordinates.
     mean_ : array of shape (n_features,)
         Mean of the training samples.
-    loadings_ : array of shape (n, 1) or (n, n_classes)
+    loadings_ : array of shape (n_components, 1) or (n_components, n_classes)
         What each coordinate adds to the scores.
     coef_ : array of shape (1, n_features) or (n_classes, n_features)
         Weights of the features.
@@ -77,16 +113,12 @@ class PLSDA(LinearClassifier):
         Y = against_rest(codes)
         reduction = reduce_rows(X)
         L = reduction.coordinates
-        size = min(size, L.shape[1], len(L) - 1)
+        kept = min(size, L.shape[1], len(L) - 1) if L.any() else 0
         self.mean_, self._middle = X.mean(axis=0), Y.mean(axis=0)
-        self.components_, self.loadings_ = np.zeros((0, X.shape[1])), np.zeros((0, Y.shape[1]))
-        if size > 0 and L.any():
-            with warnings.catch_warnings():
-                # it says so where nothing is left to explain: further components are 0
-                warnings.filterwarnings("ignore", message="[yY] residual is constant")
-                pls = PLSRegression(size, scale=False).fit(L, Y)
-            self.components_ = reduction.lift(pls.x_rotations_.T)
-            self.loadings_ = pls.y_loadings_.T
+        self.components_, self.loadings_ = np.zeros((size, X.shape[1])), np.zeros((size, Y.shape[1]))
+        if kept:
+            rotations, loadings = partial_least_squares(L - L.mean(axis=0), Y - self._middle, kept)
+            self.components_[:kept], self.loadings_[:kept] = reduction.lift(rotations), loadings
         self.coef_ = self.loadings_.T @ self.components_
         self.intercept_ = self._middle - self.coef_ @ self.mean_
         return self
@@ -101,7 +133,7 @@ class PLSDA(LinearClassifier):
 
         Returns
         -------
-        array of shape (n_samples, n)
+        array of shape (n_samples, n_components)
             Their products with the components.
         """
         check_is_fitted(self)
@@ -129,3 +161,7 @@ class PLSDA(LinearClassifier):
             scores = T[:, :size] @ self.loadings_[:size] + self._middle
             out[size] = choose(scores if scores.shape[1] > 1 else scores[:, 0], self.classes_)
         return out
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
