@@ -27,14 +27,12 @@ import numpy as np
 import pandas as pd
 import sets
 from joblib import Parallel, delayed
-from sklearn.cross_decomposition import PLSRegression
-from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
-from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from svdecode.reduction import SharedGram
+from svdecode.study import PLSDA, LinearSVM, OverallScale, SingularComponents, linear_svm, ridge
 from svdecode.svdm.batch import Batch, run_batch
 from svdecode.svdm.fitting import Solving, Weights
 from svdecode.svdm.labels import decide
@@ -186,50 +184,24 @@ def peers(shared: SharedGram, y: np.ndarray, folds: list[Any]) -> list[dict[Key,
     out = []
     for train, test in folds:
         reduction = shared.reduce(train)
-        size = np.sqrt((reduction.coordinates**2).sum(axis=1).mean())
-        Z, new = reduction.coordinates / size, reduction.transform_rows(test) / size
-        classes = np.unique(y)
-        Y = np.where(y[train][:, None] == classes, 1.0, -1.0)
-        out.append(
-            {
-                **{("PCA + SVM", l, c): p for (l, c), p in _pca_svm(Z, Y, new, classes).items()},
-                **{("PLS-DA", l, 0.0): p for l, p in _pls(Z, Y, new, classes).items()},
-                **{("SVM, all features", 0, c): _svm(Z, Y, new, classes, c) for c in (0.1, 1, 10, 100)},
-                **{("ridge, all features", 0, a): _ridge(Z, Y, new, classes, a) for a in (0.01, 0.1, 1, 10)},
-            }
-        )
+        L, new = reduction.coordinates, reduction.transform_rows(test)
+        scale = OverallScale().fit(L)
+        Z, new_Z = scale.transform(L), scale.transform(new)
+        svd = SingularComponents(max(COMPONENTS)).fit(Z)
+        low, low_new = svd.transform(Z), svd.transform(new_Z)
+        labels = y[train]
+        by_pls = PLSDA(max(COMPONENTS)).fit(Z, labels).predict_by_size(new_Z, COMPONENTS)
+        found: dict[Key, np.ndarray] = {}
+        for l in COMPONENTS:
+            found["PLS-DA", l, 0.0] = by_pls[l]
+            for c in (0.1, 1, 10, 100):
+                found["PCA + SVM", l, c] = LinearSVM(c).fit(low[:, :l], labels).predict(low_new[:, :l])
+        for c in (0.1, 1, 10, 100):
+            found["SVM, all features", 0, c] = linear_svm(c).fit(L, labels).predict(new)
+        for a in (0.01, 0.1, 1, 10):
+            found["ridge, all features", 0, a] = ridge(a).fit(L, labels).predict(new)
+        out.append(found)
     return out
-
-
-def _svm(Z: np.ndarray, Y: np.ndarray, new: np.ndarray, classes: np.ndarray, C: float) -> np.ndarray:
-    columns = range(Y.shape[1]) if Y.shape[1] > 2 else (1,)
-    scores = [SVC(kernel="linear", C=C).fit(Z, Y[:, j]).decision_function(new) for j in columns]
-    return classes[np.argmax(scores, axis=0)] if len(scores) > 1 else classes[(scores[0] > 0).astype(int)]
-
-
-def _pca_svm(Z: np.ndarray, Y: np.ndarray, new: np.ndarray, classes: np.ndarray) -> dict[Any, np.ndarray]:
-    pca = PCA(min(max(COMPONENTS), min(Z.shape) - 1)).fit(Z)
-    low, low_new = pca.transform(Z), pca.transform(new)
-    return {
-        (l, C): _svm(low[:, :l], Y, low_new[:, :l], classes, C) for l in COMPONENTS for C in (0.1, 1, 10, 100)
-    }
-
-
-def _pls(Z: np.ndarray, Y: np.ndarray, new: np.ndarray, classes: np.ndarray) -> dict[int, np.ndarray]:
-    most = min(max(COMPONENTS), min(Z.shape) - 1)
-    pls = PLSRegression(most, scale=False).fit(Z, Y)
-    T, Q = (new - Z.mean(axis=0)) @ pls.x_rotations_, pls.y_loadings_
-    return {
-        l: classes[np.argmax(T[:, :l] @ Q[:, :l].T + Y.mean(axis=0), axis=1)]
-        for l in COMPONENTS
-    }  # fmt: skip
-
-
-def _ridge(Z: np.ndarray, Y: np.ndarray, new: np.ndarray, classes: np.ndarray, alpha: float) -> np.ndarray:
-    center = Z.mean(axis=0)
-    A = Z - center
-    dual = np.linalg.solve(A @ A.T + alpha * np.eye(len(A)), Y - Y.mean(axis=0))
-    return classes[np.argmax((new - center) @ (A.T @ dual) + Y.mean(axis=0), axis=1)]
 
 
 def outer_fold(task: Task, left_out: Any, variants: dict[str, Variant]) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from svdecode import datasets
 from svdecode.imaging import Dataset
+from svdecode.study import standardize
 
 
 def haxby2011() -> Dataset:
@@ -26,9 +27,7 @@ def haxby2011() -> Dataset:
 
     A run shows each of the seven categories once, so its mean and spread know nothing of the labels.
     """
-    data = datasets.load("haxby2011")
-    units = np.unique(np.column_stack([data.subjects, data.runs]), axis=0, return_inverse=True)[1]
-    return replace(data, X=_z_scored(data.X, units.ravel()))
+    return standardize(datasets.load("haxby2011"), by="run")
 
 
 def subjects(data: Dataset) -> Iterator[tuple[int, Dataset]]:
@@ -39,8 +38,7 @@ def subjects(data: Dataset) -> Iterator[tuple[int, Dataset]]:
 
 def haxby2001_slice() -> Dataset:
     """Block means of the embedded set (each run's linear trend removed), z-scored by voxel within run."""
-    data = datasets.load_haxby2001_slice()
-    return replace(data, X=_z_scored(data.X, data.runs))
+    return standardize(datasets.load_haxby2001_slice(), by="run")
 
 
 def woo2014_contrasts(by: str = "subject") -> Dataset:
@@ -56,7 +54,7 @@ def woo2014_contrasts(by: str = "subject") -> Dataset:
     data = datasets.load("woo2014_contrasts")
     X = np.array(data.X, dtype=np.float64)
     if by == "image":
-        return replace(data, X=_z_scored(X.T, np.zeros(X.shape[1])).T)
+        return replace(data, X=StandardScaler().fit_transform(X.T).T)
     if by != "subject":
         raise ValueError(f"by: found {by!r}, expected 'subject' or 'image'")
     for subject in np.unique(data.subjects):
@@ -97,14 +95,3 @@ def found(*names: str) -> Iterator[Dataset]:
             print(f"skipped: {error}")
         else:
             yield data
-
-
-def _z_scored(X: np.ndarray, units: np.ndarray) -> np.ndarray:
-    """Columns minus their mean, over their standard deviation, unit by unit; constant columns become 0."""
-    X = np.array(X, dtype=np.float64)
-    for unit in np.unique(units):
-        rows = units == unit
-        centered = X[rows] - X[rows].mean(axis=0)
-        spread = centered.std(axis=0)
-        X[rows] = centered / np.where(spread > 0, spread, 1.0)
-    return X
