@@ -261,3 +261,19 @@ def test_small_directions_count_too(decomposition):
     rows = [np.eye(X.shape[1])[-1:] for X in views]  # the last column of each view, where W is smallest
     small = combine(features(views, rows, found), found.core)
     np.testing.assert_allclose(small, W[-1, -1, -1], atol=1e-9 * np.abs(W).max())
+
+
+def test_starts_on_a_corner_end_on_the_whole_core():
+    """One component of a core of 9 × 9 × 9 starts on 3 × 3 × 3; no sweep by hand improves the end."""
+    views, a, _ = problem(16, n=40, sizes=(9, 9, 9))
+    W = explicit(views, a)
+    found = decompose([X @ X.T for X in views], a, 1, random_state=0)
+    b = [X.T @ D[:, 0] for X, D in zip(views, found.duals, strict=True)]
+    x, y = b[0] / np.linalg.norm(b[0]), b[1] / np.linalg.norm(b[1])
+    for _ in range(200):  # the higher-order power method
+        z = np.einsum("abc,a,b->c", W, x, y)
+        x = np.einsum("abc,b,c->a", W, y, z)
+        x /= np.linalg.norm(x)
+        y = np.einsum("abc,a,c->b", W, x, z)
+        y /= np.linalg.norm(y)
+    assert found.explained == pytest.approx((z @ z) / (W**2).sum(), abs=1e-6)

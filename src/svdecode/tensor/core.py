@@ -14,6 +14,7 @@ from svdecode.tensor.modes import EPS, Modes
 
 MAX_SWEEPS = 2000
 TOL = 1e-7  # decrease of the relative error in a sweep
+CORNER = 64  # directions of each mode, at most, while starts are compared (more only for more components)
 RIDGE = 1e-12  # of the least squares problems, for components that have become alike
 
 
@@ -37,30 +38,20 @@ def cp(modes: Modes, T: int, random_state: Any, n_init: int) -> list[FloatArray]
     """Return T components of the core, the largest first: the best of `n_init` starts.
 
     There are fewer where fewer hold all of it: as many as the core has fibers, of the mode with the fewest.
+    The starts run on the leading corner of the core, which is much cheaper, and the best goes on to all of it.
     """
-    tensorly = import_tensorly()
     T = min(T, *(modes.core.size // max(r, 1) for r in modes.core.shape))
     size = float(np.linalg.norm(modes.core))
     if size == 0:  # a view that is constant: W = 0
         return [np.zeros((len(D), 1)) for D in modes.duals]
-    best: tuple[float, Any] = (np.inf, None)
-    for start in range(n_init):
-        with warnings.catch_warnings():  # a mode of fewer directions than T is filled up at random
-            warnings.filterwarnings("ignore", message="Trying to compute SVD")
-            found, errors = tensorly.parafac(
-                modes.core / size,
-                T,
-                n_iter_max=MAX_SWEEPS,
-                init="random" if start else "svd",
-                tol=TOL,
-                l2_reg=RIDGE,
-                random_state=random_state,
-                normalize_factors=True,
-                return_errors=True,
-            )
-        if float(errors[-1]) < best[0]:
-            best = float(errors[-1]), (found, len(errors) < MAX_SWEEPS)
-    (weights, factors), converged = best[1]
+    core = modes.core / size
+    side = min(3 * T, max(T, CORNER))
+    corner = core[tuple(slice(side) for _ in core.shape)]
+    runs = [_parafac(corner, T, "random" if start else "svd", random_state) for start in range(n_init)]
+    factors, _, converged = min(runs, key=lambda run: run[1])
+    if corner.shape != core.shape:
+        wide = [np.pad(F, ((0, r - len(F)), (0, 0))) for F, r in zip(factors, core.shape, strict=True)]
+        factors, _, converged = _parafac(core, T, (np.ones(T), wide), random_state)
     if not converged:
         warnings.warn(
             f"CP with {T} components has not settled in {MAX_SWEEPS} sweeps: components may be about to "
@@ -68,13 +59,34 @@ def cp(modes: Modes, T: int, random_state: Any, n_init: int) -> list[FloatArray]
             ConvergenceWarning,
             stacklevel=2,
         )
-    factors = [np.asarray(F) for F in factors]
-    lengths = np.array([np.linalg.norm(F, axis=0) for F in factors])  # tensorly's are 1 to seven digits
-    sizes = size * np.asarray(weights) * lengths.prod(axis=0)
-    order = np.argsort(-np.abs(sizes), kind="stable")
+    lengths = np.array([np.linalg.norm(F, axis=0) for F in factors])
+    sizes = size * lengths.prod(axis=0)
+    order = np.argsort(-sizes, kind="stable")
     factors = [(F / np.where(s > 0, s, 1.0))[:, order] for F, s in zip(factors, lengths, strict=True)]
     factors[-1] = factors[-1] * sizes[order]
     return [D @ F for D, F in zip(modes.duals, factors, strict=True)]
+
+
+def _parafac(core: FloatArray, T: int, init: Any, random_state: Any) -> tuple[list[FloatArray], float, bool]:
+    """Alternate least squares by tensorly: factors of equal lengths, relative error, whether it settled."""
+    fresh = isinstance(init, str)
+    with warnings.catch_warnings():  # a mode of fewer directions than T is filled up at random
+        warnings.filterwarnings("ignore", message="Trying to compute SVD")
+        (weights, factors), errors = import_tensorly().parafac(
+            core,
+            T,
+            n_iter_max=MAX_SWEEPS,
+            init=init,
+            tol=TOL,
+            l2_reg=RIDGE,
+            random_state=random_state,
+            normalize_factors=fresh,
+            return_errors=True,
+        )
+    shared = np.abs(weights) ** (1 / core.ndim)
+    balanced = [np.asarray(F) * shared for F in factors]
+    balanced[-1] = balanced[-1] * np.sign(weights)
+    return balanced, float(errors[-1]), len(errors) < MAX_SWEEPS
 
 
 def tucker(modes: Modes, n_components: int | None) -> tuple[list[FloatArray], FloatArray]:

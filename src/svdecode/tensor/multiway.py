@@ -92,7 +92,7 @@ def decompose(
     *,
     decomposition: str = "cp",
     random_state: Any = None,
-    n_init: int = 3,
+    n_init: int = 5,
     largest_core: int = LARGEST_CORE,
 ) -> Multiway:
     """Decompose Σ_i a_i ⊗_v φ_v(x_i) without its feature spaces.
