@@ -116,8 +116,8 @@ def test_killed_while_it_is_made(tmp_path, moment):
 
 def test_one_of_two_writers_is_killed_and_the_other_goes_on(tmp_path):
     rng = np.random.default_rng(1)
-    n_cells = 60
-    for round_number in range(10):
+    n_cells = 40
+    for round_number in range(6):
         path = tmp_path / f"{round_number}.sqlite"
 
         def whole(tell, path=path):

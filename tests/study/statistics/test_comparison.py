@@ -85,7 +85,7 @@ def test_more_subjects_are_sampled_and_it_says_so():
     assert found.resolution == 1 / 5001
     assert "a sample of 5001 sign flips" in str(found)
     expected = scipy.stats.permutation_test(
-        (d,), np.mean, permutation_type="samples", n_resamples=20000, rng=np.random.default_rng(1)
+        (d,), np.mean, permutation_type="samples", n_resamples=20000, random_state=1
     ).pvalue
     assert abs(found.p[0] - expected) < 5 * np.sqrt(expected * (1 - expected) / 4000)
     assert sign_flip(d, n_flips=5000).p == found.p
