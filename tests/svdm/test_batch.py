@@ -49,7 +49,10 @@ def test_a_batch_is_its_single_fits(variant, shape):
             l = candidates[cell.candidate].n_components
             single = make(variant, l, readout=readout, **few).fit(X[train], y[train])
             assert cell.fit.result.objective == pytest.approx(single.objective_, rel=1e-8)
-            np.testing.assert_allclose(cell.fit.result.history, single.objective_history_, rtol=1e-8)
+            both = (cell.fit.result.history, single.objective_history_)
+            # at a standstill rounding decides whether there is one sweep more
+            a, b = (np.pad(h, (0, max(map(len, both)) - len(h)), mode="edge") for h in both)
+            np.testing.assert_allclose(a, b, rtol=1e-8)
             assert cell.fit.scale == pytest.approx(single.scale_, rel=1e-10)
             expected = single.decision_function(X[test])
             np.testing.assert_allclose(

@@ -138,6 +138,10 @@ class MethodOfMultipliers:
         self._gap = gap
         self._inner_tol = max(min(AHEAD * self._inner_tol, AHEAD * gap), AHEAD * self._tol)
 
+    def run(self, tol: float, max_iter: int) -> None:  # noqa: ARG002
+        """No compiled loop."""
+        return
+
     def stationarity(self) -> float:
         """Stationarity at the next multipliers."""
         return self.objective.stationarity(self.factors, self.multipliers)

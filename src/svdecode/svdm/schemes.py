@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from svdecode._checks import FloatArray
-from svdecode.svdm.kernels.alternation import sweep
+from svdecode.svdm.kernels.alternation import alternate, sweep
 from svdecode.svdm.kernels.splitting import anderson, hinge_proximal, prepare, smooth_fit
 from svdecode.svdm.kernels.stationarity import objective_value
 from svdecode.svdm.objective import Factors, Objective
@@ -44,6 +44,13 @@ class Scheme(Protocol):
 
     def stationarity(self) -> float:
         """How far `factors` are from a stationary point."""
+
+    def run(self, tol: float, max_iter: int) -> tuple[FloatArray, bool] | None:
+        """Iterate until the objective decreases by at most the share `tol`, all in compiled code.
+
+        The objective after each iteration, and whether the rule was met; None where the scheme has no
+        such loop.
+        """
 
 
 class Alternation:
@@ -83,6 +90,15 @@ class Alternation:
         value = float(value) + o.constant
         self._gain, self._value = self._value - value, value
         return value
+
+    def run(self, tol: float, max_iter: int) -> tuple[FloatArray, bool]:
+        """All sweeps in one go."""
+        o, history = self.objective, np.empty(max_iter)
+        n_iter, converged = alternate(
+            o.X, o.Y, o.hinge.weights, self.numbers, o.constant, *self.factors,
+            self._of_theta, self._of_z, self.balances, tol, history,
+        )  # fmt: skip
+        return history[:n_iter], bool(converged)
 
     @property
     def stalled(self) -> str:
@@ -196,6 +212,10 @@ class AndersonSplitting:
             self._idle = 0
             self.factors.Theta[seen - 1] = 0.0
             self.objective = replace(o, n_unseen=o.n_unseen + 1)
+
+    def run(self, tol: float, max_iter: int) -> None:  # noqa: ARG002
+        """No compiled loop."""
+        return
 
     def stationarity(self) -> float:
         """Stationarity at the proximal step's multipliers."""

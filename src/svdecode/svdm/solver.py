@@ -121,6 +121,13 @@ def minimise(
         The best point that was seen.
     """
     scheme = make_scheme(objective, start, solver, rebalance=rebalance, tol=tol)
+    if callback is None and stopping == "decrease":  # nobody looks on: all in one go, where that can be
+        done = scheme.run(tol, max_iter)
+        if done is not None:
+            kept = _Kept()
+            kept.offer(scheme, done[0][-1])
+            message = DECREASE if done[1] else f"max_iter={max_iter} iterations were not enough"
+            return kept.result(list(done[0]), len(done[0]), message)
     history: list[float] = []
     kept, message, n_iter = _Kept(), f"max_iter={max_iter} iterations were not enough", 0
     for n_iter in range(1, max_iter + 1):

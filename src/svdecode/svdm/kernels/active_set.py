@@ -14,6 +14,7 @@ from svdecode.svdm.kernels.linalg import backward, cholesky, eliminate, forward,
 
 SHORT, ON, BEYOND = 1, 0, -1  # of its margin: λ = c, between, λ = 0
 EDGE = 1e-9  # share of c within which a multiplier counts as at its bound
+LOOSE = 1e-8  # share of c within which a multiplier on the margin counts as at its bound
 LEVEL = 1e-12  # share of the largest pull below which a bias is not pulled
 FAR = 1e6  # how far a bias may be sent in one step, in units of its size
 
@@ -101,6 +102,23 @@ def _in_ball(A_on, m_on, g, radius):  # type: ignore[no-untyped-def]
     forward(G, lam)
     backward(G, lam)
     return theta, lam, True
+
+
+@kernel
+def _settle_sides(lam_on, c, sets):  # type: ignore[no-untyped-def]
+    """Whether no sample holds a free bias; those on their margin, all at a bound of λ, then leave it."""
+    row = 0
+    for i in range(c.size):
+        if sets[i] == ON:
+            if LOOSE * c[i] < lam_on[row] < (1.0 - LOOSE) * c[i]:
+                return False
+            row += 1
+    row = 0
+    for i in range(c.size):
+        if sets[i] == ON:
+            sets[i] = SHORT if lam_on[row] > 0.5 * c[i] else BEYOND
+            row += 1
+    return True
 
 
 @kernel
@@ -257,7 +275,8 @@ def active_set(A, m, c, H, constraint, radius, theta, lam, rounds, tol):  # type
         if leaving >= 0:
             sets[leaving] = side
             continue
-        if free and m_on.size == 0:
+        if free and _settle_sides(lam_on, c, sets):
+            lam_on = lam_on[:0]
             theta[0] += _middle_bias(A, slack, sets)
         theta = feasible(theta, D, constraint)  # by rounding outside
         lam = _multipliers(c, sets, lam_on)

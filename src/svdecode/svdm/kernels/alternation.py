@@ -161,3 +161,35 @@ def sweep(X, Y, H, numbers, Z, W, mean, Theta, bias, Lam_theta, Lam_z, balances)
     if balances:
         rebalance(Z, W, mean, Theta, bias, numbers.z_ridge, numbers.w_ridge, numbers.theta_ridge)
     return objective_value(X, Y, H, numbers, 0, Z, W, mean, Theta, bias)
+
+
+@kernel
+def alternate(  # type: ignore[no-untyped-def]
+    X, Y, H, numbers, constant, Z, W, mean, Theta, bias, Lam_theta, Lam_z, balances, tol, history
+):
+    """Sweeps until one lowers the objective by at most the share `tol`, in place.
+
+    Parameters
+    ----------
+    X, Y, H, numbers, Z, W, mean, Theta, bias, Lam_theta, Lam_z, balances
+        As for `sweep`.
+    constant : float
+        What the formulation adds that depends on no variable.
+    tol : float
+        Share of the objective.
+    history : (max_iter,) array
+        Overwritten by the objective after each sweep, the lowest so far.
+
+    Returns
+    -------
+    n_iter : int
+        Sweeps made.
+    converged : bool
+        Whether the rule was met.
+    """
+    for n in range(history.size):
+        value = constant + sweep(X, Y, H, numbers, Z, W, mean, Theta, bias, Lam_theta, Lam_z, balances)
+        history[n] = value if n == 0 else min(value, history[n - 1])
+        if n > 0 and history[n - 1] - history[n] <= tol * abs(history[n - 1]):
+            return n + 1, True
+    return history.size, False
