@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from study.stored import filled, make_cell
 
+from svdecode.study.statistics import accuracy_interval
 from svdecode.study.store import Store
 
 
@@ -49,6 +50,24 @@ def test_the_table_of_samples(path):
         assert part["truth"].tolist() == cell.truth.tolist()
         assert part["correct"].tolist() == (cell.predictions == cell.truth).tolist()
     assert len(table) == sum(len(make_cell(number).test_rows) for number in (3, 4))
+
+
+def test_from_the_table_of_samples_to_an_interval(path):
+    """Two folds, two seeds each: four cells, twelve samples."""
+    runs = np.repeat([1, 2, 3], 4)
+    truth = np.array(["a", "b"] * 6)
+    rng = np.random.default_rng(0)
+    predictions = rng.choice(["a", "b"], (2, 12))
+    with Store(path) as store:
+        for seed in (0, 1):
+            for rows in (np.arange(8), np.arange(8, 12)):
+                cell = {"test_rows": rows, "truth": truth[rows], "predictions": predictions[seed, rows]}
+                store.put([make_cell(0, key=f"{seed} {rows[0]}", seed=seed, scores=None, **cell)])
+        samples = store.to_frame("samples")
+    right = samples.groupby("row")["correct"].mean()
+    found = accuracy_interval(right, runs=runs[right.index])
+    assert found == accuracy_interval((predictions == truth).mean(axis=0), runs=runs)
+    assert (found.n_samples, found.n_units) == (12, 3)
 
 
 def test_samples_of_several_labels_and_of_unknown_truth(path):
