@@ -159,10 +159,10 @@ def test_coefficients_give_the_scores(kind, n_classes):
 
 def test_coefficients_through_scikit_learns_own_steps():
     X, y = problem()
-    model = make_pipeline(StandardScaler(), PCA(5, whiten=True), LogisticRegression()).fit(X, y)
+    model = make_pipeline(StandardScaler(), PCA(5, whiten=True), LogisticRegression(max_iter=5000)).fit(X, y)
     coef, intercept = coefficients(model)
     np.testing.assert_allclose(X @ coef.T + intercept, model.decision_function(X), atol=1e-9)
-    model = make_pipeline(StandardScaler(with_mean=False), LogisticRegression()).fit(X, y)
+    model = make_pipeline(StandardScaler(with_mean=False), LogisticRegression(max_iter=5000)).fit(X, y)
     coef, intercept = coefficients(model)
     np.testing.assert_allclose(X @ coef.T + intercept, model.decision_function(X), atol=1e-9)
     search = GridSearchCV(linear_svm(), {"classify__C": [1.0]}, cv=2).fit(X, y)
@@ -417,6 +417,9 @@ def test_methods_with_other_grids():
     assert make_method("svdm", formulation="svm").grid.keys() == {"shrinkage", "hinge_weight"}
     assert make_method("ica_svm").seeded
     assert not make_method("pls_da").seeded
+    assert not make_method("svdm").seeded  # starts from the SVD
+    assert make_method("svdm", init="random").seeded
+    assert make_method("svdm_gnb", n_init=3).seeded
     assert make_method("nca").param_grid()["metric__n_components"] == list(range(1, 16))
     assert make_method("recursive_selection_svm", selection_C=[1, 2]).param_grid()["select__C"] == [1, 2]
     with pytest.raises(ValueError, match=r"sizes: found \[2\] for 'gnb', which has no components"):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.linear_model import RidgeClassifier
 
 from svdecode.imaging import Dataset
 from svdecode.study import (
@@ -201,14 +202,15 @@ def test_runs_of_one_number_are_left_out_together_inside():
 
 
 def make(n_components=2, alpha=1.0, random_state=None):
-    return (n_components, alpha, random_state)
+    return RidgeClassifier(alpha=n_components * alpha, random_state=random_state)
 
 
 def test_a_method_knows_its_candidates():
     method = Method("m", make, {"alpha": np.array([1.0, 0.1])}, sizes=range(1, 4), fixed={"random_state": 3})
     assert method.sizes == (1, 2, 3)
     assert method.candidates() == [{"alpha": 1.0}, {"alpha": 0.1}]
-    assert method.estimator(n_components=3, alpha=0.1) == (3, 0.1, 3)
+    made = method.estimator(n_components=3, alpha=0.1)
+    assert (made.alpha, made.random_state) == (3 * 0.1, 3)
     assert method.seeded
     assert method.with_grid(alpha=5).candidates() == [{"alpha": 5}]
     assert Method("bare", make).candidates() == [{}]

@@ -85,10 +85,9 @@ def against_rest(codes: IntArray) -> FloatArray:
 
 def class_means(X: FloatArray, codes: IntArray) -> tuple[FloatArray, FloatArray]:
     """Mean and share of the samples of each class."""
-    counts = np.bincount(codes).astype(np.float64)
-    sums = np.zeros((len(counts), X.shape[1]))
-    np.add.at(sums, codes, X)
-    return sums / counts[:, None], counts / len(codes)
+    member = (np.arange(codes.max() + 1)[:, None] == codes).astype(np.float64)
+    counts = member.sum(axis=1)
+    return member @ X / counts[:, None], counts / len(codes)
 
 
 class LinearSVM(LinearClassifier):

@@ -121,8 +121,12 @@ class Method:
 
     @property
     def seeded(self) -> bool:
-        """Whether its fits depend on a random state."""
-        return "random_state" in inspect.signature(self.make).parameters
+        """Whether its fits depend on a random state: it takes one, and starts at random."""
+        if "random_state" not in inspect.signature(self.make).parameters:
+            return False
+        given = {path.split("__")[-1]: value for path, value in self.estimator().get_params().items()}
+        # the SVDM starts from the SVD unless it is told otherwise
+        return not (isinstance(given.get("init"), str) and given["init"] == "svd" and given["n_init"] == 1)
 
     def with_grid(self, **grid: Iterable[Any]) -> Method:
         """The same method with other values to try.

@@ -131,7 +131,12 @@ def ica_svm(n_components: int = 8, C: float = 1.0, *, random_state: Any = 0) -> 
 
 
 def svdm(
-    n_components: int = 8, *, shrinkage: float = 0.1, hinge_weight: float = 100.0, **parameters: Any
+    n_components: int = 8,
+    *,
+    shrinkage: float = 0.1,
+    hinge_weight: float = 100.0,
+    random_state: Any = None,
+    **parameters: Any,
 ) -> SVDMClassifier:
     """The Support Vector Decomposition Machine itself.
 
@@ -143,6 +148,8 @@ def svdm(
         Weight of the penalties, where the formulation has such.
     hinge_weight : float, default 100.0
         Weight of the hinges, where the formulation has such.
+    random_state : int or None, default None
+        Seed of random starts.
     **parameters : object
         Further ones of SVDMClassifier.
 
@@ -159,11 +166,18 @@ def svdm(
     >>> svdm().fit(data.X[:64], data.y[:64]).score(data.X[64:], data.y[64:]) > 0.3
     True
     """
-    return SVDMClassifier(n_components, shrinkage=shrinkage, hinge_weight=hinge_weight, **parameters)
+    return SVDMClassifier(
+        n_components, shrinkage=shrinkage, hinge_weight=hinge_weight, random_state=random_state, **parameters
+    )
 
 
 def svdm_gnb(
-    n_components: int = 8, *, shrinkage: float = 0.1, hinge_weight: float = 100.0, **parameters: Any
+    n_components: int = 8,
+    *,
+    shrinkage: float = 0.1,
+    hinge_weight: float = 100.0,
+    random_state: Any = None,
+    **parameters: Any,
 ) -> Pipeline:
     """SVDM's features, then Gaussian naive Bayes (Pereira & Gordon 2006, 3.3: GNB+SVDM).
 
@@ -175,6 +189,8 @@ def svdm_gnb(
         Weight of the penalties, where the formulation has such.
     hinge_weight : float, default 100.0
         Weight of the hinges, where the formulation has such.
+    random_state : int or None, default None
+        Seed of random starts.
     **parameters : object
         Further ones of SVDMClassifier.
 
@@ -192,7 +208,13 @@ def svdm_gnb(
     True
     """
     return pipeline(
-        reduce=SVDMClassifier(n_components, shrinkage=shrinkage, hinge_weight=hinge_weight, **parameters),
+        reduce=SVDMClassifier(
+            n_components,
+            shrinkage=shrinkage,
+            hinge_weight=hinge_weight,
+            random_state=random_state,
+            **parameters,
+        ),
         classify=GaussianNaiveBayes(),
     )
 
@@ -203,6 +225,7 @@ def svdm_svm(
     *,
     shrinkage: float = 0.1,
     hinge_weight: float = 100.0,
+    random_state: Any = None,
     **parameters: Any,
 ) -> Pipeline:
     """SVDM's features, then a linear support vector machine (Pereira & Gordon 2006, 3.3: linearSVM+SVDM).
@@ -217,6 +240,8 @@ def svdm_svm(
         Weight of the penalties, where the formulation has such.
     hinge_weight : float, default 100.0
         Weight of the hinges, where the formulation has such.
+    random_state : int or None, default None
+        Seed of random starts.
     **parameters : object
         Further ones of SVDMClassifier.
 
@@ -234,7 +259,13 @@ def svdm_svm(
     True
     """
     return pipeline(
-        reduce=SVDMClassifier(n_components, shrinkage=shrinkage, hinge_weight=hinge_weight, **parameters),
+        reduce=SVDMClassifier(
+            n_components,
+            shrinkage=shrinkage,
+            hinge_weight=hinge_weight,
+            random_state=random_state,
+            **parameters,
+        ),
         scale=OverallScale(),
         classify=LinearSVM(C),
     )
