@@ -21,11 +21,14 @@ TRUSTED_TYPES = (
     "svdecode.reduction.rows.LinearRows",
 )
 
+ADVICE = "Raise max_iter or tol, or use solver='splitting'"
+
 
 class KernelClassifier(ClassifierMixin):
     """A classifier with a `kernel` that takes labels of all kinds, unknown ones too."""
 
     kernel: Any
+    _advice = ADVICE
 
     @property
     def _is_linear(self) -> bool:
@@ -58,7 +61,7 @@ class KernelClassifier(ClassifierMixin):
         return tags
 
 
-def warn_of(fit: Fit, weights: Weights) -> None:
+def warn_of(fit: Fit, weights: Weights, advice: str = ADVICE) -> None:
     """Say what is weak about a fit, to the caller of `SVDMClassifier.fit`.
 
     Parameters
@@ -67,6 +70,8 @@ def warn_of(fit: Fit, weights: Weights) -> None:
         The fit.
     weights : Weights
         What was asked for.
+    advice : str
+        What to do about a fit that did not converge.
     """
     if fit.is_unheld:
         warnings.warn(
@@ -76,7 +81,6 @@ def warn_of(fit: Fit, weights: Weights) -> None:
             stacklevel=3,
         )
     if not fit.result.converged:
-        advice = "Raise max_iter or tol, or use solver='splitting'"
         if weights.formulation in ("boxed", "svm"):
             advice = "Its objective need not have a minimizer: stopping='decrease' is the papers' rule"
         warnings.warn(

@@ -16,10 +16,12 @@ from svdecode.reduction import Reduction, reduce_rows
 from svdecode.svdm.common import KernelClassifier, warn_of
 from svdecode.svdm.compiling import announce_compilation
 from svdecode.svdm.convex import optimality_gap
-from svdecode.svdm.fitting import Fit, all_rows_equal, data_scale, make_objective, solve
+from svdecode.svdm.fitting import Fit, Solving, all_rows_equal, data_scale, make_objective, solve
 from svdecode.svdm.labels import Labels, Targets, decide, encode, hinge_weights
+from svdecode.svdm.objective import Objective
 from svdecode.svdm.parameters import check_solving, check_weights
 from svdecode.svdm.reading import READOUTS, coordinates, linear_map, reader
+from svdecode.svdm.solver import Result
 
 announce_compilation()
 
@@ -229,12 +231,18 @@ class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelCl
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         with threads_for(reduction.coordinates.size):
             objective = make_objective(reduction, targets, entry_weights, weights, n_features, scale)
-            result, ends = solve(objective, min(self.n_components, reduction.rank), solving, rng)
+            result, ends = self._minimize(objective, reduction.rank, solving, rng)
             fit = Fit(objective, result, ends, scale)
             self._set_results(fit, targets)
-        warn_of(fit, weights)
+        warn_of(fit, weights, self._advice)
         self._set_reading(fit, reduction)
         return self
+
+    def _minimize(
+        self, objective: Objective, rank: int, solving: Solving, rng: np.random.Generator
+    ) -> tuple[Result, FloatArray]:
+        """Best of all starts, and what each of them ended with."""
+        return solve(objective, min(self.n_components, rank), solving, rng)
 
     def _set_results(self, fit: Fit, targets: Targets) -> None:
         """What the fit says of itself."""
@@ -255,7 +263,7 @@ class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelCl
         factors = fit.result.factors
         read = READOUTS[self.readout](fit.objective, factors)
         self._reader = reader(fit.objective, read)
-        spare = (0, self.n_components - len(read.W))
+        spare = (0, self._n_features_out - len(read.W))
         self.training_coordinates_ = np.pad(factors.Z, ((0, 0), spare))
         self.discriminants_ = np.pad(np.vstack([read.bias, read.Theta]), (spare, (0, 0)))
         self._reduction: Reduction | None = None
@@ -297,7 +305,7 @@ class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelCl
             z* = argmin of the objective over z without the hinge.
         """
         Z = self._coordinates(X)
-        return np.pad(Z, ((0, 0), (0, self.n_components - Z.shape[1])))
+        return np.pad(Z, ((0, 0), (0, self._n_features_out - Z.shape[1])))
 
     def decision_function(self, X: Any) -> FloatArray:
         """Scores of samples.

@@ -128,6 +128,31 @@ def minimise(
             kept.offer(scheme, done[0][-1])
             message = DECREASE if done[1] else f"max_iter={max_iter} iterations were not enough"
             return kept.result(list(done[0]), len(done[0]), message)
+    return iterate(scheme, stopping=stopping, tol=tol, max_iter=max_iter, callback=callback)
+
+
+def iterate(
+    scheme: Scheme,
+    *,
+    stopping: str = "stationary",
+    tol: float = 1e-6,
+    max_iter: int = 1000,
+    callback: Callback | None = None,
+) -> Result:
+    """Go on with a scheme until the stopping rule is met: the outer loop.
+
+    Parameters
+    ----------
+    scheme : Scheme
+        At its start.
+    stopping, tol, max_iter, callback
+        As for `minimise`.
+
+    Returns
+    -------
+    Result
+        The best point that was seen.
+    """
     history: list[float] = []
     kept, message, n_iter = _Kept(), f"max_iter={max_iter} iterations were not enough", 0
     for n_iter in range(1, max_iter + 1):
