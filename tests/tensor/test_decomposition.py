@@ -172,27 +172,41 @@ def test_signs_and_their_fallback():
     assert beta[np.abs(beta).argmax()] > 0
 
 
-def test_leading_singular_values_from_the_squares():
+def large_problem(smallest):
+    """Two views above the size where squares are taken, W of known singular values among them."""
     n = WORTH_SQUARING + 60
     rng = np.random.default_rng(0)
-    x, y = rng.standard_normal((n, 700)), rng.standard_normal((n, 500)) * np.linspace(1, 0.1, 500)
-    signed = rng.standard_normal(n)
-    kernels = [x @ x.T, y @ y.T]
-    few, every = decompose(kernels, signed, 12), decompose(kernels, signed)
-    np.testing.assert_allclose(few.strengths, every.strengths[:12], rtol=1e-12)
-    for one, other in zip(few.duals, every.duals, strict=True):
-        np.testing.assert_allclose(one, other[:, :12], atol=1e-9 * np.abs(other[:, :12]).max())
+    bases = [np.linalg.qr(rng.standard_normal((n, n)))[0] for _ in range(2)]
+    sizes = np.append(np.geomspace(1, 0.01, n - 40), np.geomspace(0.009, smallest, 40))
+    return [bases[0] * sizes, bases[1]], rng.uniform(0.5, 1, n) * rng.choice([-1.0, 1.0], n)
+
+
+@pytest.mark.parametrize("T", [12, None])
+@pytest.mark.parametrize("smallest", [1e-3, 1e-6])
+def test_singular_values_from_the_squares(T, smallest):
+    """Above a certain size eigenvectors of MᵀM are used; what they would lose is decomposed by itself."""
+    (x, y), signed = large_problem(smallest)
+    W = x.T @ (signed[:, None] * y)
+    U, s, Vt = np.linalg.svd(W)
+    found = decompose([x @ x.T, y @ y.T], signed, T)
+    T = T or len(s)
+    # x xᵀ holds a length of x to eps over that length
+    np.testing.assert_allclose(found.strengths, s[:T], rtol=1e-10, atol=2e-16 / smallest)
+    wx, wy = found.duals[0].T @ x, found.duals[1].T @ y
+    np.testing.assert_allclose(wx @ wx.T, np.eye(T), atol=1e-7)
+    np.testing.assert_allclose(wx.T @ wy, (U[:, :T] * s[:T]) @ Vt[:T], atol=1e-11 * s[0])
 
 
 def test_squares_are_not_used_where_they_lose_digits():
     n = WORTH_SQUARING + 60
     rng = np.random.default_rng(0)
     basis = np.linalg.qr(rng.standard_normal((n, n)))[0]
-    x = basis * np.geomspace(1, 1e-7, n)
-    kernels = [x @ x.T, np.eye(n)]
-    # W = xᵀ: the singular values are known, as far as x xᵀ holds them
-    found = decompose(kernels, np.ones(n), n // 5)
-    np.testing.assert_allclose(found.strengths, np.geomspace(1, 1e-7, n)[: n // 5], rtol=1e-7)
+    sizes = np.geomspace(1, 1e-7, n)
+    kernels = [basis * sizes**2 @ basis.T, np.eye(n)]
+    # W = xᵀ: its singular values are known, as far as x xᵀ holds them
+    for T in (n // 5, n // 2):
+        found = decompose(kernels, np.ones(n), T)
+        np.testing.assert_allclose(found.strengths, sizes[:T], rtol=1e-7)
 
 
 def test_factors():

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.linalg import eigh, svd
@@ -25,8 +25,10 @@ from svdecode.reduction.rows import EPS
 
 #: singular values below this share of the largest want the SVD itself: squares lose half of the digits
 SQUARED = 1e-3
-#: from this size on, a quarter of the singular values or less come faster from the squares
+#: from this size on it is faster to take the squares first
 WORTH_SQUARING = 256
+#: left singular vectors, singular values, right singular vectors (a column each)
+Triplets: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
 
 
 @dataclass(frozen=True)
@@ -167,9 +169,7 @@ def _leading(M: FloatArray, wanted: int | None, rounding: float) -> tuple[FloatA
     small = min(M.shape)
     if small == 0:
         return np.zeros((M.shape[0], 0)), np.zeros(0), np.zeros((M.shape[1], 0))
-    found = None
-    if wanted is not None and small >= WORTH_SQUARING and 4 * wanted <= small:
-        found = _by_squares(M, wanted)
+    found = _by_squares(M, wanted) if small >= WORTH_SQUARING else None
     if found is None:
         U, s, Vt = svd(M, full_matrices=False, check_finite=False)
         found = U, s, Vt.T
@@ -179,10 +179,20 @@ def _leading(M: FloatArray, wanted: int | None, rounding: float) -> tuple[FloatA
     return U[:, :keep], s[:keep], V[:, :keep]
 
 
-def _by_squares(M: FloatArray, wanted: int) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-    """Leading singular triplets from the eigenvectors of MᵀM, corrected once; None if that loses digits."""
+def _by_squares(M: FloatArray, wanted: int | None) -> Triplets | None:
+    """Singular triplets from eigenvectors of MᵀM, in half the SVD's time; None where digits would be lost."""
     flat = M.shape[0] < M.shape[1]
     A = M.T if flat else M
+    few = wanted is not None and 4 * wanted <= A.shape[1]
+    found = _few_by_squares(A, wanted or 1) if few else _all_by_squares(A)
+    if found is None:
+        return None
+    U, s, V = found
+    return (V, s, U) if flat else (U, s, V)
+
+
+def _few_by_squares(A: FloatArray, wanted: int) -> Triplets | None:
+    """Leading triplets of a tall matrix, corrected once within the space that they span."""
     size = A.shape[1]
     squares, V = eigh(
         A.T @ A, subset_by_index=(size - wanted, size - 1), overwrite_a=True, check_finite=False
@@ -191,8 +201,28 @@ def _by_squares(M: FloatArray, wanted: int) -> tuple[FloatArray, FloatArray, Flo
         return None
     Q, R = np.linalg.qr(A @ V[:, ::-1])
     P, s, Vt = svd(R, check_finite=False)
-    U, V = Q @ P, V[:, ::-1] @ Vt.T
-    return (V, s, U) if flat else (U, s, V)
+    return Q @ P, s, V[:, ::-1] @ Vt.T
+
+
+def _all_by_squares(A: FloatArray) -> Triplets | None:
+    """All triplets of a tall matrix, the small singular values by themselves.
+
+    What belongs to the small ones is multiplied by their eigenvectors first and freed from the images of
+    the others, which takes the large values out; then its own SVD has its digits.
+    """
+    size = A.shape[1]
+    squares, V = eigh(A.T @ A, driver="evd", overwrite_a=True, check_finite=False)
+    k = int((squares > SQUARED**2 * squares[-1]).sum())
+    if 4 * k < 3 * size:
+        return None
+    V = V[:, ::-1]
+    images = A @ V
+    s = np.linalg.norm(images[:, :k], axis=0)
+    U, rest = images[:, :k] / s, images[:, k:]
+    P, small, Qt = svd(rest - U @ (U.T @ rest), full_matrices=False, check_finite=False)
+    U, s, V = np.hstack([U, P]), np.append(s, small), np.hstack([V[:, :k], V[:, k:] @ Qt.T])
+    order = np.argsort(-s, kind="stable")
+    return U[:, order], s[order], V[:, order]
 
 
 def _signs(beta: FloatArray, gamma: FloatArray) -> FloatArray:
