@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from svdecode import datasets
     from svdecode.gensvd import GenSVD
+    from svdecode.imaging import SVDMDecoder
     from svdecode.svdm import SVDMClassifier, SVDMClassifierCV
     from svdecode.tensor import DecomposedTensorSVC, KernelCCA, TensorDecomposition, TensorSVC
 
@@ -23,6 +24,7 @@ __all__ = [
     "KernelCCA",
     "SVDMClassifier",
     "SVDMClassifierCV",
+    "SVDMDecoder",
     "TensorDecomposition",
     "TensorSVC",
     "__version__",
@@ -35,6 +37,7 @@ _HOMES = {
     "KernelCCA": "svdecode.tensor",
     "SVDMClassifier": "svdecode.svdm",
     "SVDMClassifierCV": "svdecode.svdm",
+    "SVDMDecoder": "svdecode.imaging",
     "TensorDecomposition": "svdecode.tensor",
     "TensorSVC": "svdecode.tensor",
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -41,6 +41,8 @@ class Dataset:
         What the data are, where they come from, on which terms, and what was done to them.
     views : dict of str to slice
         Named groups of neighboring columns, for two-view methods; empty where there is one view only.
+    steps : sequence of str
+        What was done to the data on their way from the files, a sentence each, for a report.
     truth : dict
         Ground truth of a simulation; empty for measured data. Entries called ``sample_...`` have a row
         a sample, and `select` keeps them in step.
@@ -71,6 +73,7 @@ class Dataset:
     description: str = ""
     views: Mapping[str, slice] = field(default_factory=dict)
     truth: Mapping[str, Any] = field(default_factory=dict)
+    steps: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         X = as_matrix(self.X)
