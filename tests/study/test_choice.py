@@ -177,6 +177,20 @@ def test_inner_folds_of_pairs_see_the_pair_only():
     assert set(data.y[np.concatenate([fold.test for fold in inner])]) == {0, 1}
 
 
+def test_inner_folds_for_the_training_rows_alone():
+    data = dataset()
+    splits = leave_one_run_out(data)
+    rows = splits[5].train
+    inner = inner_splits(data, rows, splits)
+    own = inner.within(rows)
+    assert own.n_samples == len(rows)
+    for fold, renumbered in zip(inner, own, strict=True):
+        np.testing.assert_array_equal(rows[renumbered.train], fold.train)
+        np.testing.assert_array_equal(rows[renumbered.test], fold.test)
+    with pytest.raises(ValueError, match="rows: found none for a row of inner 1"):
+        inner.within(rows[1:])
+
+
 def test_refused_inner_folds():
     bare = Dataset(np.zeros((5, 1)), list("aabbc"))
     with pytest.raises(ValueError, match="rows: found a class with one sample only"):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
 
-from svdecode._checks import IntArray
+from svdecode._checks import IntArray, check_index
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +127,31 @@ class Splits:
                 )
         for part in self.parts:
             yield part.train.copy(), part.test.copy()
+
+    def within(self, rows: Any) -> Splits:
+        """The same splits, for the dataset's rows `rows` alone: to search inside training rows.
+
+        Parameters
+        ----------
+        rows : array of int
+            Rows of the dataset, among them all that take part.
+
+        Returns
+        -------
+        Splits
+            Rows numbered as in ``dataset.select(rows)``.
+        """
+        chosen = check_index(rows, self.n_samples, "rows")
+        place = np.full(self.n_samples, -1)
+        place[chosen] = np.arange(len(chosen))
+        parts = []
+        for part in self.parts:
+            train, test = place[part.train], place[part.test]
+            if min(train.min(), test.min()) < 0:
+                raise ValueError(f"rows: found none for a row of {part.name}, expected all that take part")
+            parts.append(replace(part, train=train, test=test))
+        units = None if self.units is None else self.units[chosen]
+        return Splits(self.name, tuple(parts), len(chosen), self.kept_apart, units)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Count the splits, as scikit-learn asks for it.
