@@ -71,7 +71,7 @@ def breast_tcga() -> None:
         "tensor SVM, three views, 1 + K, ones for proteins": lambda: with_constants(split),
     }
     for kind in ("cp", "tucker"):
-        for T in ("bound", 10, "max"):
+        for T in ("bound", 3, "max"):
             columns[f"DTS {kind} {T}, three views"] = lambda kind=kind, T=T: predictions(
                 DecomposedTensorSVC, split, n_projections=T, decomposition=kind, random_state=0
             )

@@ -38,7 +38,8 @@ def cp(modes: Modes, T: int, random_state: Any, n_init: int) -> list[FloatArray]
     """Return T components of the core, the largest first: the best of `n_init` starts.
 
     There are fewer where fewer hold all of it: as many as the core has fibers, of the mode with the fewest.
-    The starts run on the leading corner of the core, which is much cheaper, and the best goes on to all of it.
+    The starts run on the leading corner of the core, which is much cheaper, and the best one goes on to all
+    of it.
     """
     T = min(T, *(modes.core.size // max(r, 1) for r in modes.core.shape))
     size = float(np.linalg.norm(modes.core))

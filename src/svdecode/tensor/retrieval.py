@@ -208,8 +208,7 @@ def retrieve(
     -----
     The views of kernel CCA are made to agree, so that a large inner product across views is a good match.
     Across the views of a tensor decomposition the inner product is the decision f(x, y) for the pair
-    (Proposition 1): large for pairs of the positive class, and for a query of the negative class too. It
-    ranks by class, not by likeness.
+    (Proposition 1): large where the pair looks like the positive class, not where the two belong together.
 
     Examples
     --------
