@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from svdecode import datasets
     from svdecode.gensvd import GenSVD
     from svdecode.imaging import SVDMDecoder
-    from svdecode.svdm import SVDMClassifier, SVDMClassifierCV
+    from svdecode.svdm import SVDMClassifier, SVDMClassifierCV, TraceNormSVDM
     from svdecode.tensor import DecomposedTensorSVC, KernelCCA, TensorDecomposition, TensorSVC
 
 __version__ = "0.1.0.dev0"
@@ -27,6 +27,7 @@ __all__ = [
     "SVDMDecoder",
     "TensorDecomposition",
     "TensorSVC",
+    "TraceNormSVDM",
     "__version__",
     "datasets",
 ]
@@ -40,6 +41,7 @@ _HOMES = {
     "SVDMDecoder": "svdecode.imaging",
     "TensorDecomposition": "svdecode.tensor",
     "TensorSVC": "svdecode.tensor",
+    "TraceNormSVDM": "svdecode.svdm",
 }
 _MODULES = {"datasets": "svdecode.datasets"}
 

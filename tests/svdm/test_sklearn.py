@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from svdm.cases import FORMULATIONS, IGNORE, SWEEPS, data, make, several_labels
 
-from svdecode import SVDMClassifier, SVDMClassifierCV
+from svdecode import SVDMClassifier, SVDMClassifierCV, TraceNormSVDM
 from svdecode.svdm import TRUSTED_TYPES
 
 pytestmark = pytest.mark.filterwarnings(IGNORE)
@@ -54,6 +54,7 @@ CHECKED += [
     make("balanced", 2, solver="splitting", stopping="stationary", tol=1e-4, max_iter=300, readout="refit"),
     make("penalized", 2, kernel="rbf", **FAST),
 ]
+CHECKED += [TraceNormSVDM(), TraceNormSVDM(0.3, kernel="rbf", tol=1e-4)]
 SEARCHES = [
     SVDMClassifierCV((1, 2), shrinkages=(0.1,), cv=2, formulation="balanced", **FAST),
     SVDMClassifierCV((2,), hinge_weights=(1.0, 10.0), cv=3, formulation="constrained", **FAST),
@@ -169,6 +170,7 @@ STORED = {
     "above the rank": (make("penalized", 40, **FAST), data(3), False),
     "refit": (make("boxed", readout="refit", **FAST), data(2), False),
     "kernel": (make("balanced", kernel="rbf", **FAST), data(2), True),
+    "trace norm": (TraceNormSVDM(0.3), data(3), False),
     "search": (SVDMClassifierCV((1, 2), shrinkages=(0.1, 1.0), **FAST), data(3), False),
 }
 
@@ -199,6 +201,8 @@ def test_every_trusted_type_exists_and_is_needed(tmp_path):
         model = SVDMClassifierCV(1, shrinkages=0.1, kernel=kernel, **FAST).fit(X, y)
         skops.io.dump(model, tmp_path / "model.skops")
         types |= set(skops.io.get_untrusted_types(file=tmp_path / "model.skops"))
+    skops.io.dump(TraceNormSVDM(max_iter=5).fit(X, y), tmp_path / "model.skops")
+    types |= set(skops.io.get_untrusted_types(file=tmp_path / "model.skops"))
     assert types == set(TRUSTED_TYPES)
 
 

@@ -3,5 +3,6 @@
 from svdecode.svdm.common import TRUSTED_TYPES
 from svdecode.svdm.estimator import SVDMClassifier
 from svdecode.svdm.search import SVDMClassifierCV
+from svdecode.svdm.trace_norm import TraceNormSVDM
 
-__all__ = ["TRUSTED_TYPES", "SVDMClassifier", "SVDMClassifierCV"]
+__all__ = ["TRUSTED_TYPES", "SVDMClassifier", "SVDMClassifierCV", "TraceNormSVDM"]

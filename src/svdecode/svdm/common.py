@@ -11,11 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 from svdecode.svdm.fitting import Fit, Weights
 from svdecode.svdm.labels import accuracy
 
-#: what a stored `SVDMClassifier` or `SVDMClassifierCV` asks skops to trust; the last three only where the
-#: kernel is not "linear"
+#: what a stored `SVDMClassifier`, `SVDMClassifierCV` or `TraceNormSVDM` asks skops to trust; the last three
+#: only where the kernel is not "linear"
 TRUSTED_TYPES = (
     "svdecode.svdm.estimator.SVDMClassifier",
     "svdecode.svdm.search.SVDMClassifierCV",
+    "svdecode.svdm.trace_norm.TraceNormSVDM",
     "svdecode.reduction.core.Reduction",
     "svdecode.reduction.kernels.KernelRows",
     "svdecode.reduction.rows.LinearRows",
