@@ -287,3 +287,52 @@ def test_a_fit_does_not_change_with_the_users_array():
     X[:] = 0
     for model, values in zip(models, expected, strict=True):
         np.testing.assert_array_equal(model.transform(new), values)
+
+
+def lost(kernels, signed, duals):
+    """‖W − Wᵀ‖²/‖W‖² of two views, from kernel values."""
+    Kx, Ky = kernels
+    whole = signed @ (Kx * Ky) @ signed
+    cross = signed @ ((Kx @ duals[0]) * (Ky @ duals[1])).sum(axis=1)
+    own = ((duals[0].T @ Kx @ duals[0]) * (duals[1].T @ Ky @ duals[1])).sum()
+    return (whole - 2 * cross + own) / whole
+
+
+@pytest.mark.parametrize("T", [3, 10])
+def test_the_svd_loses_less_than_the_papers_truncation(T):
+    """The paper sums over the T leading eigenvectors of Kʸ; here over all: Wᵀ is the best of its rank."""
+    X, y = gaussian(60, 50, 30)
+    kernels = [centered_kernels(part, part[:1], "linear")[0] for part in split(X, 50)]
+    signed, _ = fitted_svm(kernels[0] * kernels[1], y)
+    eigenvalues, U = np.linalg.eigh(kernels[1])
+    leading = (U[:, -T:] * eigenvalues[-T:]) @ U[:, -T:].T
+    beta, _, _ = as_printed(kernels[0], leading, signed, T)
+    first = lost(kernels, signed, (beta, signed[:, None] * (kernels[0] @ beta)))
+    assert lost(kernels, signed, decompose(kernels, signed, T).duals) < 0.9 * first
+
+
+def test_small_singular_values():
+    """Far below the square root of eps: what the kernels hold of each view's directions multiplies."""
+    rng = np.random.default_rng(0)
+    n = 30
+    x, y = (rng.standard_normal((n, 6)) * np.geomspace(1, 1e-5, 6) for _ in range(2))
+    signed = rng.standard_normal(n)
+    s = np.linalg.svd(x.T @ (signed[:, None] * y))[1]
+    assert s[-1] < 1e-9 * s[0]
+    np.testing.assert_allclose(decompose([x @ x.T, y @ y.T], signed).strengths, s, rtol=1e-4)
+
+
+def test_digits_that_the_squares_lose():
+    """Proposition 1 in Gaussian kernels, by AᵀKˣA as the paper has it and by a matrix with W's values."""
+    X, y = gaussian(60, 3, 2)
+    kernels = [centered_kernels(part, part[:1], "rbf")[0] for part in split(X, 3)]
+    signed, _ = fitted_svm(kernels[0] * kernels[1], y)
+    f = (kernels[0] * kernels[1]) @ signed
+    ours = decompose(kernels, signed)
+    listed = as_printed(*kernels, signed, ours.rank)
+    errors = [
+        np.abs(((kernels[0] @ beta) * (kernels[1] @ gamma)).sum(axis=1) - f).max()
+        for beta, gamma in (ours.duals, listed[:2])
+    ]
+    assert errors[0] < 1e-13
+    assert 1e-12 < errors[1] < 1e-8
