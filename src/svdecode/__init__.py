@@ -10,9 +10,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from svdecode import datasets
+    from svdecode import datasets, study
     from svdecode.gensvd import GenSVD
     from svdecode.imaging import SVDMDecoder
+    from svdecode.study import Study
     from svdecode.svdm import SVDMClassifier, SVDMClassifierCV, TraceNormSVDM
     from svdecode.tensor import DecomposedTensorSVC, KernelCCA, TensorDecomposition, TensorSVC
 
@@ -25,11 +26,13 @@ __all__ = [
     "SVDMClassifier",
     "SVDMClassifierCV",
     "SVDMDecoder",
+    "Study",
     "TensorDecomposition",
     "TensorSVC",
     "TraceNormSVDM",
     "__version__",
     "datasets",
+    "study",
 ]
 
 _HOMES = {
@@ -39,11 +42,12 @@ _HOMES = {
     "SVDMClassifier": "svdecode.svdm",
     "SVDMClassifierCV": "svdecode.svdm",
     "SVDMDecoder": "svdecode.imaging",
+    "Study": "svdecode.study",
     "TensorDecomposition": "svdecode.tensor",
     "TensorSVC": "svdecode.tensor",
     "TraceNormSVDM": "svdecode.svdm",
 }
-_MODULES = {"datasets": "svdecode.datasets"}
+_MODULES = {"datasets": "svdecode.datasets", "study": "svdecode.study"}
 
 
 def __getattr__(name: str) -> Any:

@@ -31,6 +31,7 @@ from svdecode.study.discriminants import GaussianNaiveBayes, ShrinkageLDA
 from svdecode.study.keys import cell_key, fingerprint
 from svdecode.study.leaks import check_splits, torn_units, unit_codes, unit_name
 from svdecode.study.linear import LinearSVM
+from svdecode.study.maps import WeightMaps
 from svdecode.study.methods import METHODS, Method, make_method
 from svdecode.study.pls import PLSDA
 from svdecode.study.preprocessing import STANDARDIZATIONS, OverallScale, check_standardization, standardize
@@ -53,6 +54,8 @@ from svdecode.study.protocols import (
     whole_runs,
     within_subject,
 )
+from svdecode.study.results import StudyResult
+from svdecode.study.runner import Study
 from svdecode.study.selection import RecursiveSelection, UnivariateSelection
 from svdecode.study.splits import Split, Splits
 from svdecode.study.store import Store
@@ -78,7 +81,10 @@ __all__ = [
     "Split",
     "Splits",
     "Store",
+    "Study",
+    "StudyResult",
     "UnivariateSelection",
+    "WeightMaps",
     "best",
     "cell_key",
     "check_splits",

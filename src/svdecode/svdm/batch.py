@@ -18,11 +18,11 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from svdecode._checks import FloatArray, IntArray
-from svdecode.reduction import SharedGram
+from svdecode.reduction import Reduction, SharedGram
 from svdecode.svdm.fitting import Fit, Solving, Weights, all_rows_equal, data_scale, make_objective, solve
 from svdecode.svdm.labels import Labels, Targets, encode, hinge_weights
 from svdecode.svdm.objective import Factors, Objective
-from svdecode.svdm.reading import READOUTS, coordinates, reader
+from svdecode.svdm.reading import READOUTS, coordinates, linear_map, reader
 from svdecode.svdm.starts import singular_start
 
 
@@ -48,6 +48,8 @@ class Batch:
         As for `SVDMClassifier`.
     seed : int
         Of random starts.
+    with_dual : bool
+        Whether cells tell the coefficients of their scores over the training rows.
     """
 
     shared: SharedGram
@@ -59,6 +61,7 @@ class Batch:
     sample_weight: FloatArray | None = None
     class_weight: Any = None
     seed: int = 0
+    with_dual: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,8 @@ class Cell:
         The fit itself.
     seconds : tuple of two floats
         For the fit (the first of a fold pays for its reduction) and for scoring the test rows.
+    dual : array of shape (k, n_train) or None
+        Times the centered training rows it is `coef_` of the first read-out.
     """
 
     fold: int
@@ -85,16 +90,17 @@ class Cell:
     targets: Targets
     fit: Fit
     seconds: tuple[float, float] = (0.0, 0.0)
+    dual: FloatArray | None = None
 
 
 def run_batch(
     batch: Batch,
     folds: Sequence[tuple[IntArray, IntArray]],
-    candidates: Sequence[Weights],
+    candidates: Sequence[Weights] | Sequence[Sequence[Weights]],
     *,
     n_jobs: int | None = None,
 ) -> Iterator[Cell]:
-    """Fit every candidate on the training rows of every fold, and score its test rows.
+    """Fit candidates on the training rows of every fold, and score its test rows.
 
     Parameters
     ----------
@@ -102,7 +108,7 @@ def run_batch(
         What the fits share.
     folds : sequence of (train, test)
         Rows of each fold.
-    candidates : sequence of Weights
+    candidates : sequence of Weights, or one for each fold
         Dimensions and hyper-parameters.
     n_jobs : int, optional
         Threads, as in joblib.
@@ -112,13 +118,19 @@ def run_batch(
     Cell
         In the order of folds, then candidates.
     """
+    each = list(_by_fold(candidates, len(folds)))
     with threadpool_limits(1, user_api="blas"):
         done: Iterable[list[Cell]] = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-            delayed(_run_fold)(batch, number, train, test, candidates)
+            delayed(_run_fold)(batch, number, train, test, each[number])
             for number, (train, test) in enumerate(folds)
         )
         for cells in done:
             yield from cells
+
+
+def _by_fold(candidates: Sequence[Any], n_folds: int) -> Iterator[Sequence[Weights]]:
+    for number in range(n_folds):
+        yield candidates[number] if isinstance(candidates[0], Sequence) else candidates
 
 
 def _run_fold(
@@ -150,7 +162,10 @@ def _run_fold(
         scores = {readout: _scores(objective, result.factors, readout, new) for readout in batch.readouts}
         done = time.perf_counter()
         fit = Fit(objective, result, ends, scale)
-        cells.append(Cell(number, which, scores, targets, fit, (fitted - began, done - fitted)))
+        dual = None
+        if batch.with_dual:
+            dual = _dual(objective, result.factors, batch.readouts[0], reduction, scale)
+        cells.append(Cell(number, which, scores, targets, fit, (fitted - began, done - fitted), dual))
         began = done
     return cells
 
@@ -169,3 +184,14 @@ def _scores(objective: Objective, factors: Factors, readout: str, new: FloatArra
     f = READOUTS[readout](objective, factors)
     Z = coordinates(reader(objective, f), (new - f.mean) @ f.W.T)
     return np.asarray(Z @ f.Theta + f.bias)
+
+
+def _dual(
+    objective: Objective, factors: Factors, readout: str, reduction: Reduction, scale: float
+) -> FloatArray:
+    """Coefficients of the scores over the centered training rows: `coef_` before it is lifted."""
+    f = READOUTS[readout](objective, factors)
+    to_scores = linear_map(reader(objective, f)) @ f.Theta / scale
+    assert reduction.dual is not None  # of a Gram matrix
+    dual = to_scores.T @ f.W @ reduction.dual.T
+    return np.asarray(dual - dual.mean(axis=1, keepdims=True))
