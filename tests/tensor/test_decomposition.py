@@ -198,16 +198,18 @@ def test_singular_values_from_the_squares(T, smallest):
     np.testing.assert_allclose(wx.T @ wy, (U[:, :T] * s[:T]) @ Vt[:T], atol=1e-11 * s[0])
 
 
-def test_squares_are_not_used_where_they_lose_digits():
+@pytest.mark.parametrize("share", [5, 2])
+def test_squares_are_not_used_where_they_lose_digits(share):
+    """W = diag(sizes²) in a common basis: down to 1e-8, whose squares are below rounding."""
     n = WORTH_SQUARING + 60
-    rng = np.random.default_rng(0)
-    basis = np.linalg.qr(rng.standard_normal((n, n)))[0]
-    sizes = np.geomspace(1, 1e-7, n)
-    kernels = [basis * sizes**2 @ basis.T, np.eye(n)]
-    # W = xᵀ: its singular values are known, as far as x xᵀ holds them
-    for T in (n // 5, n // 2):
-        found = decompose(kernels, np.ones(n), T)
-        np.testing.assert_allclose(found.strengths, sizes[:T], rtol=1e-7)
+    basis = np.linalg.qr(np.random.default_rng(0).standard_normal((n, n)))[0]
+    T = n // share
+    sizes = np.append(np.geomspace(1, 1e-4, T), np.geomspace(0.9e-4, 0.8e-4, n - T))
+    x = basis * sizes
+    found = decompose([x @ x.T, x @ x.T], np.ones(n), T)
+    np.testing.assert_allclose(found.strengths, sizes[:T] ** 2, rtol=1e-6)
+    directions = np.abs(found.duals[0].T @ x)
+    np.testing.assert_allclose(directions.max(axis=1), 1, atol=1e-6)
 
 
 def test_factors():
