@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from svdm.cases import FORMULATIONS, IGNORE, SWEEPS, data, make, several_labels
 from svdm.oracles_convex import indicator, trace_norm_optimum
 
-from svdecode.svdm.convex import balanced_multipliers, dual_value, spectral_norm
+from svdecode.svdm.convex import balanced_multipliers, dual_value, leading_directions, spectral_norm
 from svdecode.svdm.formulations import Problem, balanced
 from svdecode.svdm.objective import Factors
 
@@ -36,6 +36,7 @@ def test_the_gap_is_the_distance_to_the_convex_optimum(instance):
     distance = low.objective_ - optimum
     assert distance > 1e-3
     assert distance <= low.optimality_gap_ * (1 + 1e-7)
+    assert low.optimality_gap_ < 2 * distance  # and not by far
 
 
 def test_a_gap_belongs_to_any_fit_and_shrinks_with_it():
@@ -116,3 +117,29 @@ def test_spectral_norm(shape):
     B = np.random.default_rng(0).standard_normal(shape)
     assert spectral_norm(B) == pytest.approx(np.linalg.norm(B, 2), rel=1e-12)
     assert spectral_norm(0 * B) == 0
+
+
+@pytest.mark.parametrize("shape", [(5, 9), (9, 5), (6, 6)])
+def test_leading_directions(shape):
+    B = np.random.default_rng(0).standard_normal(shape)
+    sizes, left, right = leading_directions(B, 0.5)
+    full = np.linalg.svd(B, compute_uv=False)
+    np.testing.assert_allclose(sizes, full[full > 0.5], rtol=1e-10)
+    np.testing.assert_allclose(left.T @ B, sizes[:, None] * right, atol=1e-12)
+    np.testing.assert_allclose(left.T @ left, np.eye(len(sizes)), atol=1e-10)
+    np.testing.assert_allclose(leading_directions(B, 2 * full[0])[0], full[:1], rtol=1e-10)
+    assert leading_directions(0 * B, 1.0)[0].tolist() == [0.0]
+
+
+def test_singular_values_that_lie_together():
+    """At an optimum all that count are 2."""
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        sizes = 2 - 1e-13 * np.random.default_rng(seed).random(30)
+        B = (
+            np.linalg.qr(rng.standard_normal((30, 30)))[0]
+            * sizes
+            @ np.linalg.qr(rng.standard_normal((40, 30)))[0].T
+        )
+        assert spectral_norm(B) == pytest.approx(2, rel=1e-12)
+        assert len(leading_directions(B, 1.0)[0]) == 30

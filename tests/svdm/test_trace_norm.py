@@ -8,7 +8,6 @@ from svdm.oracles_convex import indicator, trace_norm_optimum
 
 from svdecode import TraceNormSVDM
 from svdecode.svdm import convex_solver
-from svdecode.svdm.convex_solver import leading_directions
 
 EXACT = {"solver": "splitting", "stopping": "stationary", "tol": 1e-9, "max_iter": 5000}
 
@@ -144,13 +143,13 @@ def test_says_so_where_it_did_not_arrive():
     with pytest.warns(
         ConvergenceWarning, match=r"duality gap is .* of the objective .*Raise max_iter or tol$"
     ):
-        model = TraceNormSVDM(0.02, max_iter=1).fit(X, y)
+        model = TraceNormSVDM(0.02, tol=1e-10, max_iter=1).fit(X, y)
     assert not model.converged_
-    assert model.optimality_gap_ > 1e-6 * model.objective_
+    assert model.optimality_gap_ > 1e-10 * model.objective_
     states = []
-    model = TraceNormSVDM(0.02, callback=lambda *state: states.append(state)).fit(X, y)
+    model = TraceNormSVDM(0.02, tol=1e-8, callback=lambda *state: states.append(state)).fit(X, y)
     assert [state[0] for state in states] == list(range(1, model.n_iter_ + 1))
-    assert states[-1][2] <= 1e-6 < states[0][2]
+    assert states[-1][2] <= 1e-8 < states[0][2]
     assert (np.diff(model.objective_history_) <= 0).all()
     assert model.objective_history_[-1] == model.objective_
 
@@ -163,14 +162,3 @@ def test_bad_parameters_are_named(params):
     X, y = data(2)
     with pytest.raises(ValueError, match=f"^{next(iter(params))}: found .*, expected "):
         TraceNormSVDM(**params).fit(X, y)
-
-
-@pytest.mark.parametrize("shape", [(5, 9), (9, 5), (6, 6)])
-def test_leading_directions(shape):
-    C = np.random.default_rng(0).standard_normal(shape)
-    U, sizes, right = leading_directions(C, 0.5)
-    full = np.linalg.svd(C, compute_uv=False)
-    np.testing.assert_allclose(sizes, full[full > 0.5], rtol=1e-10)
-    np.testing.assert_allclose(U.T @ C, sizes[:, None] * right, atol=1e-12)
-    np.testing.assert_allclose(U.T @ U, np.eye(len(sizes)), atol=1e-10)
-    assert leading_directions(C, 2 * full[0])[0].shape == (shape[0], 0)

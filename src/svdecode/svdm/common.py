@@ -79,7 +79,7 @@ def warn_of(fit: Fit, weights: Weights, advice: str = ADVICE) -> None:
             f"formulation={weights.formulation!r} with basis_norm={weights.basis_norm!r} has no minimizer: "
             "nothing holds Z while W or Θ shrink; start and stopping rule define the result",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     if not fit.result.converged:
         if weights.formulation in ("boxed", "svm"):
@@ -88,5 +88,5 @@ def warn_of(fit: Fit, weights: Weights, advice: str = ADVICE) -> None:
             f"the fit did not converge: {fit.result.message} ({fit.result.n_iter} iterations, optimality "
             f"residual {fit.result.stationarity:.1e}). {advice}",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from svdecode._checks import FloatArray
-from svdecode.svdm.convex import dual_value
+from svdecode.svdm.convex import dual_value, leading_directions, scales
 from svdecode.svdm.kernels.splitting import anderson, hinge_proximal
 from svdecode.svdm.objective import Factors, Objective
 from svdecode.svdm.solver import Callback, Result, iterate
@@ -76,8 +76,7 @@ class TraceNormSplitting:
 
     def __init__(self, objective: Objective) -> None:
         o = self.objective = objective
-        self.alpha = np.sqrt(o.z.ridge * o.w.ridge)
-        self.beta = np.sqrt(o.z.ridge * o.theta.ridge)
+        self.alpha, self.beta = scales(o)
         self.curvature = 2 * o.reconstruction.weight / self.alpha**2
         weights = o.hinge.weights[o.hinge.weights > 0]
         steepest = STEEPNESS * (float(weights.mean()) if weights.size else 1.0) / o.hinge.margin
@@ -119,7 +118,9 @@ class TraceNormSplitting:
         mean = V.mean(axis=0)
         mean[:r] = 0.0  # X is centered, and so is all that comes of it
         C = V - mean
-        U, sizes, right = leading_directions(C, self.threshold)
+        sizes, U, right = leading_directions(C, self.threshold)
+        if sizes[0] <= self.threshold:
+            sizes, U, right = sizes[:0], U[:, :0], right[:0]
         kept = sizes - self.threshold
         roots = np.sqrt(kept)
         S = (U * kept) @ right
@@ -161,32 +162,3 @@ class TraceNormSplitting:
         )
         self._V = self._plain.copy()
         self._V[:, moving] = mixed.reshape(self._V[:, moving].shape)
-
-
-def leading_directions(C: FloatArray, least: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Singular vectors of the singular values above a threshold, from the smaller Gram matrix.
-
-    Parameters
-    ----------
-    C : array of shape (p, q)
-        A matrix.
-    least : float
-        The threshold.
-
-    Returns
-    -------
-    U : array of shape (p, rank)
-        Left ones.
-    sizes : array of shape (rank,)
-        Singular values, largest first.
-    right : array of shape (rank, q)
-        Right ones, in rows.
-    """
-    wide = C.shape[0] <= C.shape[1]
-    squares, vectors = np.linalg.eigh(C @ C.T if wide else C.T @ C)
-    sizes = np.sqrt(np.maximum(squares[::-1], 0.0))
-    rank = int(np.count_nonzero(sizes > least))
-    sizes, vectors = sizes[:rank], vectors[:, ::-1][:, :rank]
-    if wide:
-        return vectors, sizes, (vectors.T @ C) / sizes[:, None]
-    return (C @ vectors) / sizes, sizes, np.ascontiguousarray(vectors.T)

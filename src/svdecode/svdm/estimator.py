@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from svdecode._checks import FloatArray, read_samples, refuse_non_finite
+from svdecode._checks import FloatArray, read_samples
 from svdecode._threads import threads_for
-from svdecode.reduction import Reduction, reduce_rows
-from svdecode.svdm.common import KernelClassifier, warn_of
+from svdecode.reduction import reduce_rows
+from svdecode.svdm.common import warn_of
 from svdecode.svdm.compiling import announce_compilation
-from svdecode.svdm.convex import optimality_gap
+from svdecode.svdm.escape import CanEscape
 from svdecode.svdm.fitting import Fit, Solving, all_rows_equal, data_scale, make_objective, solve
-from svdecode.svdm.labels import Labels, Targets, decide, encode, hinge_weights
+from svdecode.svdm.labels import encode, hinge_weights
 from svdecode.svdm.objective import Objective
 from svdecode.svdm.parameters import check_solving, check_weights
-from svdecode.svdm.reading import READOUTS, coordinates, linear_map, reader
+from svdecode.svdm.published import ReadsSamples
 from svdecode.svdm.solver import Result
 
 announce_compilation()
 
 
-class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelClassifier, BaseEstimator):
+#: objective, rank of the data, how to solve, random numbers -> best result, what each start ended with
+Minimizer = Callable[[Objective, int, Solving, np.random.Generator], tuple[Result, FloatArray]]
+
+
+class SVDMClassifier(CanEscape, ReadsSamples, BaseEstimator):
     """Support Vector Decomposition Machine: components and the classifiers that read them, in one objective.
 
     The data are decomposed, X ≈ ZW, while linear classifiers on the coordinates Z predict the labels,
@@ -199,7 +202,7 @@ class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelCl
         self.random_state = random_state
         self.callback = callback
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVDMClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn components and classifiers.
 
         Parameters
@@ -217,6 +220,10 @@ class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelCl
         SVDMClassifier
             The fitted object.
         """
+        return self._fit(X, y, sample_weight, self._minimize)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, minimize: Minimizer) -> Self:
+        """Learn by a minimizer of the objective."""
         weights = check_weights(self)
         X = read_samples(self, X, minimum=2)
         n, m = X.shape
@@ -231,7 +238,7 @@ class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelCl
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         with threads_for(reduction.coordinates.size):
             objective = make_objective(reduction, targets, entry_weights, weights, n_features, scale)
-            result, ends = self._minimize(objective, reduction.rank, solving, rng)
+            result, ends = minimize(objective, reduction.rank, solving, rng)
             fit = Fit(objective, result, ends, scale)
             self._set_results(fit, targets)
         warn_of(fit, weights, self._advice)
@@ -243,104 +250,6 @@ class SVDMClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelCl
     ) -> tuple[Result, FloatArray]:
         """Best of all starts, and what each of them ended with."""
         return solve(objective, min(self.n_components, rank), solving, rng)
-
-    def _set_results(self, fit: Fit, targets: Targets) -> None:
-        """What the fit says of itself."""
-        result = fit.result
-        self.classes_ = targets.classes
-        self.objective_ = result.objective
-        self.objective_history_ = result.history
-        self.init_objectives_ = fit.start_objectives
-        self.stationarity_ = float("nan") if fit.is_unheld else result.stationarity
-        self.optimality_gap_ = optimality_gap(fit.objective, result.factors, result.multipliers)
-        self.n_iter_ = result.n_iter
-        self.converged_ = result.converged
-        self.scale_ = fit.scale
-        self._multilabel = targets.multilabel
-
-    def _set_reading(self, fit: Fit, reduction: Reduction) -> None:
-        """What new samples need: plain arrays, for a kernel the reduction too; and the spare coordinates."""
-        factors = fit.result.factors
-        read = READOUTS[self.readout](fit.objective, factors)
-        self._reader = reader(fit.objective, read)
-        spare = (0, self._n_features_out - len(read.W))
-        self.training_coordinates_ = np.pad(factors.Z, ((0, 0), spare))
-        self.discriminants_ = np.pad(np.vstack([read.bias, read.Theta]), (spare, (0, 0)))
-        self._reduction: Reduction | None = None
-        if not self._is_linear:
-            self._reduction, self._basis, self._origin = reduction, read.W, read.mean
-            return
-        lifted, mean = reduction.lift_with_mean(fit.scale * np.vstack([read.W, read.mean]))
-        self.components_ = np.pad(lifted[:-1], (spare, (0, 0))) if spare[1] else lifted[:-1]
-        self.mean_ = mean + lifted[-1]
-        to_scores = linear_map(self._reader) @ read.Theta / fit.scale**2
-        self.coef_ = to_scores.T @ lifted[:-1]
-        self.intercept_ = read.bias - self.coef_ @ self.mean_
-
-    def _coordinates(self, X: Any) -> FloatArray:
-        """Label-free coordinates, without the spare ones."""
-        check_is_fitted(self)
-        X = read_samples(self, X, reset=False)
-        if self._reduction is not None:
-            inner = (self._reduction.transform(X) / self.scale_ - self._origin) @ self._basis.T
-        else:
-            images = self.components_[: len(self._reader["quadratic"])]
-            with np.errstate(over="ignore", invalid="ignore"):
-                inner = np.asarray(X @ images.T - self.mean_ @ images.T) / self.scale_**2
-            if not np.isfinite(inner).all():
-                refuse_non_finite(X)
-        return coordinates(self._reader, inner)
-
-    def transform(self, X: Any) -> FloatArray:
-        """Coordinates of samples, without their labels.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            New samples (for "precomputed", their kernel values with the training samples).
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-            z* = argmin of the objective over z without the hinge.
-        """
-        Z = self._coordinates(X)
-        return np.pad(Z, ((0, 0), (0, self._n_features_out - Z.shape[1])))
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Scores of samples.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            New samples.
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, k)
-            z*Θ + b; one column a class, a single score for two classes.
-        """
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def _scores(self, X: Any) -> FloatArray:
-        Z = self._coordinates(X)
-        return np.asarray(Z @ self.discriminants_[1 : 1 + Z.shape[1]] + self.discriminants_[0])
-
-    def predict(self, X: Any) -> Labels:
-        """Labels of samples.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            New samples.
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, k)
-            Classes, or a multi-label indicator.
-        """
-        return decide(self._scores(X), self.classes_, multilabel=self._multilabel)
 
     @property
     def _n_features_out(self) -> int:

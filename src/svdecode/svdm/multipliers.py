@@ -58,19 +58,25 @@ class MethodOfMultipliers:
         Overwritten.
     tol : float
         Stationarity that is wanted in the end.
+    multipliers : array of shape (n, k), optional
+        λ of a fit that `start` goes on from; without them `start` gives coordinates alone.
     """
 
     monotone, patience = False, 2
 
-    def __init__(self, objective: Objective, start: Factors, *, tol: float) -> None:
+    def __init__(
+        self, objective: Objective, start: Factors, *, tol: float, multipliers: FloatArray | None = None
+    ) -> None:
         self.objective, self.factors = objective, start
         self.n_evaluations = self._idle = 0
         self._tol, self._inner_tol, self._gap, self._value = tol, FIRST_TOL, np.inf, np.inf
         o, numbers = objective, objective.numbers()
-        prepare(o.X, o.hinge.margin * o.Y, o.rho, numbers, o.n_unseen, *start)
+        if multipliers is None:
+            prepare(o.X, o.hinge.margin * o.Y, o.rho, numbers, o.n_unseen, *start)
+            multipliers = np.zeros(o.Y.shape)
         self._task = Task(
             o.X, float(np.vdot(o.X, o.X)), o.Y, o.hinge.weights, cast("tuple[float, ...]", numbers),
-            o.n_unseen, np.zeros(o.Y.shape), float(o.hinge.weights.max()) / (WIDTH * o.hinge.margin),
+            o.n_unseen, multipliers.copy(), float(o.hinge.weights.max()) / (WIDTH * o.hinge.margin),
         )  # fmt: skip
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -164,6 +164,20 @@ class TraceNormSVDM(SVDMClassifier):
         del self.init_objectives_  # there are no starts
         self.optimality_gap_ = max(fit.result.objective - self._bound, 0.0)
         self.rank_ = len(fit.result.factors.W)
+
+    def add_component(self, X: Any, y: Any, sample_weight: Any = None) -> NoReturn:  # noqa: ARG002
+        """Nothing can be added: the optimum has all the components that are worth their penalties.
+
+        Parameters
+        ----------
+        X : object
+            Not looked at.
+        y : object
+            Not looked at.
+        sample_weight : object, optional
+            Not looked at.
+        """
+        raise ValueError("shrinkage: found that it sets the rank, expected a lower one for more components")
 
     @property
     def _n_features_out(self) -> int:
