@@ -63,14 +63,14 @@ def certify(objective: Objective, factors: Factors, multipliers: FloatArray) -> 
     """
     point = _DualPoint.of(objective, factors, multipliers)
     sizes, left, right = leading_directions(point.matrix, 2.0)
-    bound = point.value(objective, sizes[0])
+    bound = point.value(objective, float(sizes[0]))
     if sizes[0] > 2 * (1 + EXCEEDS):
         within = point.lowered(objective, sizes, left, right)
         bound = max(bound, within.value(objective, spectral_norm(within.matrix)))
     r = point.R.shape[1]
     return Certificate(
         bound,
-        1 - sizes[0] / 2,
+        1 - float(sizes[0]) / 2,
         left[:, 0] / np.sqrt(2 * objective.z.ridge),
         right[0, :r] / np.sqrt(2 * objective.w.ridge),
         right[0, r:] / np.sqrt(2 * objective.theta.ridge),
