@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from timing import race
 
 from svdecode.tensor.bounds import bound_curve, smallest, spectrum
-from svdecode.tensor.decomposition import decompose, factor
+from svdecode.tensor.decomposition import Factors, decompose
 
 N_SUBJECTS, N_PICTURES = 15, 84
 
@@ -54,7 +54,7 @@ def problems() -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
 
 def after_the_svm(Kx: np.ndarray, Ky: np.ndarray, signed: np.ndarray, how: str | int) -> int:
     """All that `TensorDecomposition.fit` does after its SVM; returns the number of projections."""
-    factors = [factor(Kx), factor(Ky)]
+    factors = Factors([Kx, Ky])
     if how == "bound":
         wanted = smallest(bound_curve("bound", spectrum(Ky, factors[1]), Ky.diagonal()))
     else:

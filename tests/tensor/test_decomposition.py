@@ -10,7 +10,13 @@ from tensor.two_views import gaussian, pictures_and_scans
 from svdecode import TensorDecomposition, TensorSVC
 from svdecode.tensor.decomposition import WORTH_SQUARING, decompose, factor
 
-SHAPES = {"both wide": (40, 60, 50), "both narrow": (60, 6, 4), "mixed": (50, 80, 3), "square": (30, 30, 30)}
+SHAPES = {
+    "both wide": (40, 60, 50),
+    "both narrow": (60, 6, 4),
+    "mixed": (50, 80, 3),
+    "mixed the other way": (50, 4, 80),
+    "square": (30, 30, 30),
+}
 
 
 def split(X, m_x):

@@ -109,6 +109,38 @@ def _refuse_indefinite(K: FloatArray, L: FloatArray) -> None:
         )
 
 
+class Factors(Sequence[FloatArray]):
+    """L of each view's kernel matrix, computed when it is first asked for.
+
+    Parameters
+    ----------
+    kernels : list of arrays of shape (n, n)
+        Kernel matrices.
+    noises : list of float, optional
+        Pivots that rounding errors can make, of each.
+    """
+
+    def __init__(self, kernels: Sequence[FloatArray], noises: Sequence[float] | None = None) -> None:
+        self.kernels = kernels
+        self.noises = [0.0] * len(kernels) if noises is None else noises
+        self.found: dict[int, FloatArray] = {}
+
+    def __len__(self) -> int:
+        return len(self.kernels)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[v] for v in range(len(self))[index]]
+        view = range(len(self))[index]
+        if view not in self.found:
+            self.found[view] = factor(self.kernels[view], self.noises[view])
+        return self.found[view]
+
+    def check(self, view: int) -> None:
+        """Refuse a kernel that has negative eigenvalues."""
+        self.found[view] = factor(self.kernels[view], self.noises[view], check=True)
+
+
 def decompose(
     kernels: Sequence[FloatArray],
     signed: FloatArray,
@@ -126,8 +158,8 @@ def decompose(
         α_i c_i: the SVM's dual weights with the signs of the labels.
     n_projections : int, optional
         How many projections are wanted; all by default. Never more than the rank.
-    factors : two arrays, optional
-        L of each kernel, where they are known (`factor`).
+    factors : Factors or two arrays, optional
+        L of each kernel, where they are known.
 
     Returns
     -------
@@ -136,18 +168,52 @@ def decompose(
         first view the positive class has the higher projections, weighted as the SVM does.
     """
     chosen = np.flatnonzero(signed)
-    d = signed[chosen][:, None]
-    known = [factor(K) for K in kernels] if factors is None else factors
-    Lx, Ly = (_on(K, L, chosen) for K, L in zip(kernels, known, strict=True))
-    U, s, V = _leading(Lx.T @ (d * Ly), n_projections, _rounding(kernels, signed))
-    inner = (d * (Ly @ V) / s, d * (Lx @ U))  # β = A z / υ, and γ = αc ∘ Kˣβ where Kˣβ = L_x u
-    duals = []
-    for values in inner:
-        dual = np.zeros((len(signed), len(s)))
-        dual[chosen] = values
-        duals.append(dual)
+    known = Factors(kernels) if factors is None else factors
+    inner = _through_the_other(kernels, signed, known, chosen, n_projections)
+    if inner is None:
+        d = signed[chosen][:, None]
+        Lx, Ly = (_on(K, L, chosen) for K, L in zip(kernels, known, strict=True))
+        U, s, V = _leading(Lx.T @ (d * Ly), n_projections, _rounding(kernels, signed))
+        inner = d * (Ly @ V) / s, s, d * (Lx @ U)  # β = A z / υ, and γ = αc ∘ Kˣβ where Kˣβ = L_x u
+    duals = [np.zeros((len(signed), len(inner[1]))) for _ in range(2)]
+    duals[0][chosen], duals[1][chosen] = inner[0], inner[2]
     flip = _signs(duals[0], duals[1])
-    return Decomposition((duals[0] * flip, duals[1] * flip), s)
+    return Decomposition((duals[0] * flip, duals[1] * flip), inner[1])
+
+
+def _through_the_other(
+    kernels: Sequence[FloatArray], signed: FloatArray, factors: Sequence[FloatArray], chosen: Any, wanted: Any
+) -> Triplets | None:
+    """β, υ and γ on the support vectors where a view has low rank, without a factor of the other's kernel."""
+    d = signed[chosen][:, None]
+    for low, other in ((1, 0), (0, 1)):
+        L = factors[low]
+        if L.shape[1] == 0 or 4 * L.shape[1] > len(chosen):
+            continue
+        K = kernels[other]
+        found = _orthonormal_images(K if len(chosen) == len(K) else K[np.ix_(chosen, chosen)], d * L[chosen])
+        if found is None:
+            return None
+        dual, images, s = (values[..., :wanted] for values in found)
+        return (dual, s, d * images) if other == 0 else (d * images / s, s, dual * s)
+    return None
+
+
+def _orthonormal_images(K: FloatArray, B: FloatArray) -> Triplets | None:
+    """SVD of ΦᵀB, where K = ΦΦᵀ: duals of the left singular vectors, K times these, singular values.
+
+    By the eigenvectors of BᵀKB, made orthonormal once more; None where their squares would lose digits.
+    """
+    F = K @ B
+    squares, V = eigh(B.T @ F, check_finite=False)
+    if not squares[0] > SQUARED**2 * squares[-1]:
+        return None
+    V = V / np.sqrt(squares)
+    dual, images = B @ V, F @ V
+    back = np.linalg.inv(np.linalg.cholesky(dual.T @ images)).T
+    dual, images = dual @ back, images @ back
+    P, s, _ = svd(images.T @ B, check_finite=False)
+    return dual @ P, images @ P, s
 
 
 def _on(K: FloatArray, L: FloatArray, chosen: Any) -> FloatArray:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from svdecode._checks import FloatArray, check_choice, check_count, check_number
 from svdecode.tensor.base import ViewProjections
 from svdecode.tensor.bounds import BOUNDS, bound_curve, smallest, spectrum
-from svdecode.tensor.decomposition import Decomposition, factor
+from svdecode.tensor.decomposition import Decomposition, Factors, factor
 from svdecode.tensor.multiway import DECOMPOSITIONS, decompose_views, stacked_cores
 from svdecode.tensor.selection import chosen_by_lasso
 from svdecode.tensor.svc import fit_svms, product, read_labels
@@ -181,10 +181,10 @@ class TensorDecomposition(ViewProjections, TransformerMixin, BaseEstimator):
             )
         self.classes_, signs = read_labels(y, self.kernels_.n_samples)
         self.dual_coef_, self.intercept_ = fit_svms(product(kernels), signs, self.C, self.tol)
-        factors = [
-            factor(K, noise, check=not rows.semidefinite)
-            for (K, noise), rows in zip(pairs, self.kernels_.rows, strict=True)
-        ]
+        factors = Factors(kernels, [noise for _, noise in pairs])
+        for v, rows in enumerate(self.kernels_.rows):
+            if not rows.semidefinite:
+                factors.check(v)
         wanted = self._wanted(kernels, factors)
         parts = [self._decomposed(kernels, signed, wanted, factors) for signed in self.dual_coef_]
         if self.n_projections == "lasso":
