@@ -155,3 +155,17 @@ def test_what_cannot_escape_says_so():
             model.add_component(*others)
     with pytest.raises(ValueError, match=r"^shrinkage: "):
         TraceNormSVDM().fit(X, y).add_component(X, y)
+
+
+def test_a_point_that_is_not_stationary_has_its_certificate_for_less():
+    objective, result = at_rest(3, 2, 1)
+    full = certify(objective, result.factors, result.multipliers)
+    quick = certify(objective, result.factors, result.multipliers, thorough=False)
+    assert quick.bound <= full.bound
+    assert quick.slope == pytest.approx(full.slope, rel=1e-10)
+    along = full.coordinates @ quick.coordinates / np.sum(full.coordinates**2)
+    assert abs(along) == pytest.approx(1, abs=1e-3)
+    X, y = DATA["two classes"]
+    early = SVDMClassifier(2, shrinkage=0.2, max_iter=1).fit(X, y)
+    optimum = TraceNormSVDM(0.1).fit(X, y)
+    assert early.objective_ - early.optimality_gap_ <= optimum.objective_

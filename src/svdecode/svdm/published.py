@@ -18,6 +18,8 @@ from svdecode.svdm.labels import Labels, Targets, decide
 from svdecode.svdm.reading import READOUTS, coordinates, linear_map, reader
 from svdecode.svdm.schemes import can_rebalance
 
+SETTLED = 1e-3  # stationarity residual from which a certificate is worth its digits
+
 
 class ReadsSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelClassifier):
     """Names of results, and coordinates, scores and labels of samples."""
@@ -38,7 +40,8 @@ class ReadsSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelClas
         self.stationarity_ = float("nan") if fit.is_unheld else result.stationarity
         self.optimality_gap_, self._escape = float("nan"), None
         if can_rebalance(fit.objective):
-            certificate = certify(fit.objective, result.factors, result.multipliers)
+            settled = result.stationarity <= SETTLED
+            certificate = certify(fit.objective, result.factors, result.multipliers, thorough=settled)
             self.optimality_gap_ = max(result.objective - certificate.bound, 0.0)
             self._escape = remembered(fit, certificate)
         self.n_iter_ = result.n_iter
