@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from svdecode._checks import FloatArray
+from svdecode._threads import threads_for
 
 #: what `n_projections` may ask a bound for
 BOUNDS = ("bound", "theorem", "theorem_homogeneous")
@@ -42,8 +43,10 @@ def spectrum(K: FloatArray, L: FloatArray) -> FloatArray:
     n, rank = L.shape
     if rank == 0:
         return np.zeros(0)
-    small = L.T @ L if 2 * rank <= n else K
-    return np.asarray(np.maximum(np.linalg.eigvalsh(small)[::-1][:rank], 0.0))
+    is_low = 2 * rank <= n
+    with threads_for(L.size if is_low else n * n):
+        values = np.linalg.eigvalsh(L.T @ L if is_low else K)
+    return np.asarray(np.maximum(values[::-1][:rank], 0.0))
 
 
 def bound_curve(

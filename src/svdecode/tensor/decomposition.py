@@ -6,7 +6,8 @@ is its singular value decomposition (Hardoon & Shawe-Taylor 2009, section 3): w_
 singular value. The paper takes Kʸ = UΛUᵀ, A = CAUΛ^½ and the eigenvectors of Aᵀ Kˣ A. Here both kernels are
 factored, K = L Lᵀ by Cholesky with pivots, and M = L_xᵀ diag(αc) L_y, which has the singular values of W, is
 decomposed itself: AᵀKˣA holds their squares, and loses those below 1e-8 of the largest. Rows with α = 0 are
-left out, and no matrix is larger than samples × rank.
+left out, and no matrix is larger than samples × rank. Where one view has low rank the other's kernel is not
+even factored: the few columns of A are made orthonormal in it.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def factor(K: FloatArray, noise: float = 0.0, *, check: bool = False) -> FloatAr
     if not diagonal.max(initial=0.0) > noise:
         rank, L = 0, np.zeros((n, 0))
     else:
-        with threads_for(n * n):
+        with threads_for(n * n // 4):  # a third of the work of a product
             packed, pivots, rank, _ = dpstrf(K.T, tol=noise, lower=1)
         L = np.empty((n, rank))
         L[pivots - 1] = np.tril(packed[:, :rank])
@@ -191,7 +192,10 @@ def _through_the_other(
         if L.shape[1] == 0 or 4 * L.shape[1] > len(chosen):
             continue
         K = kernels[other]
-        found = _orthonormal_images(K if len(chosen) == len(K) else K[np.ix_(chosen, chosen)], d * L[chosen])
+        with threads_for(L.size):
+            found = _orthonormal_images(
+                K if len(chosen) == len(K) else K[np.ix_(chosen, chosen)], d * L[chosen]
+            )
         if found is None:
             return None
         dual, images, s = (values[..., :wanted] for values in found)
