@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import nibabel
 import numpy as np
+from nilearn.image import resample_to_img
 from nilearn.maskers import NiftiMasker
 
 from svdecode._checks import FloatArray, check_number
@@ -58,13 +60,7 @@ class Extractor:
 
     def rows(self, sources: Sequence[Source]) -> FloatArray:
         """All volumes of some images, a row each; every one finite and none all zero."""
-        check_same_grid(sources, self.argument, resample=self.resample)
-        for source in () if self.resample else sources[:1]:
-            if not source.grid.equals(self.grid):
-                raise ValueError(
-                    f"{self.argument}: found {source.grid} in {source.name}, expected {self.grid} as in the "
-                    f"mask (or {RESAMPLING[self.argument]})"
-                )
+        self._check_grids(sources)
         X = np.empty((sum(source.n_volumes for source in sources), self.n_features))
         start = 0
         for names, image in batches(sources):
@@ -80,9 +76,35 @@ class Extractor:
             start += len(names)
         return X
 
+    def _check_grids(self, sources: Sequence[Source]) -> None:
+        check_same_grid(sources, self.argument, resample=self.resample)
+        for source in () if self.resample else sources[:1]:
+            if not source.grid.equals(self.grid):
+                raise ValueError(
+                    f"{self.argument}: found {source.grid} in {source.name}, expected {self.grid} as in the "
+                    f"mask (or {RESAMPLING[self.argument]})"
+                )
+
+    def check(self, sources: Sequence[Source]) -> None:
+        """Refuse what `rows` would, without making them."""
+        self._check_grids(sources)
+        for names, image in batches(sources):
+            self._refuse_non_finite(names, image)
+
     def _within(self, image: Any) -> FloatArray:
         """Values of volumes in the mask."""
-        if self._selects and self._on_grid(image):
+        if not self._on_grid(image):
+            # the masker would clip to the range of what it is given, which is not the same for any chunk
+            data = np.nan_to_num(np.asarray(image.dataobj), nan=0.0, posinf=0.0, neginf=0.0)
+            image = resample_to_img(
+                nibabel.Nifti1Image(data, image.affine),
+                self.mask,
+                interpolation="continuous",
+                clip=False,
+                force_resample=True,
+                copy_header=True,
+            )
+        if self._selects:
             return np.asarray(np.asarray(image.dataobj)[self.inside].T)
         return np.atleast_2d(self._masker.transform(image))
 
@@ -102,7 +124,7 @@ class Extractor:
             share = bad[:, volume].mean()
             what = "every voxel" if share == 1 else f"{int(bad[:, volume].sum())} voxels of the mask"
             raise ValueError(
-                f"{self.argument}: found NaN or infinity in {what} in {names[volume]}, expected numbers"
+                f"{self.argument}: found NaN or infinity in {what}, {names[volume]}, expected numbers"
             )
 
     def steps(self, sources: Sequence[Source]) -> list[str]:

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from svdecode._checks import FloatArray, IntArray, check_choice
 from svdecode.imaging.extraction import Extractor
 from svdecode.imaging.masks import read_mask
+from svdecode.imaging.surfaces import boolean_mask, check_surfaces
 from svdecode.imaging.volumes import open_images
 
 STANDARDIZATIONS = ("training", "zscore_sample", "psc", True, False, None)
@@ -79,24 +80,31 @@ def make_masker(decoder: Any, imgs: list[Any]) -> Any:
     }
     if isinstance(decoder.mask, NiftiMasker | SurfaceMasker):
         masker = clone(decoder.mask).set_params(**system)
+        if isinstance(masker.standardize, bool):  # nilearn warns of its own default
+            masker.set_params(standardize="zscore_sample" if masker.standardize else None)
         if hasattr(decoder.mask, "mask_img_"):
             masker.set_params(mask_img=decoder.mask.mask_img_)
+        if surface:
+            return _fit_surface_masker(masker, masker.mask_img, imgs)
         if masker.mask_img is not None:
             return masker.fit()
-        if surface:
-            return masker.fit(imgs[0])
         return masker.set_params(mask_img=decoder_mask(decoder, imgs)).fit()
     options = {"smoothing_fwhm": decoder.smoothing_fwhm, "standardize": None, **system}
     if surface:
-        _refuse_empty_surfaces(imgs)
-        masker = SurfaceMasker(mask_img=decoder.mask, **options)
-        return masker.fit(imgs[0]) if decoder.mask is None else masker.fit()
+        return _fit_surface_masker(SurfaceMasker(**options), decoder.mask, imgs)
     return NiftiMasker(
         mask_img=decoder_mask(decoder, imgs),
         target_affine=decoder.target_affine,
         target_shape=decoder.target_shape,
         **options,
     ).fit()
+
+
+def _fit_surface_masker(masker: Any, mask: Any, imgs: list[Any]) -> Any:
+    if mask is not None:
+        return masker.set_params(mask_img=boolean_mask(mask)).fit()
+    check_surfaces(imgs)
+    return masker.fit(imgs[0])
 
 
 def decoder_mask(decoder: Any, imgs: list[Any]) -> Any:
@@ -131,34 +139,22 @@ def read_rows(decoder: Any, masker: Any, imgs: list[Any]) -> FloatArray:
     array of shape (n_samples, n_features)
         Finite, in float64, a new one.
     """
-    surface = check_kind(masker, imgs)
-    if surface:
-        _refuse_empty_surfaces(imgs)
-    elif not any(getattr(masker, name, None) for name in TEMPORAL):
-        extractor = Extractor(
-            masker.mask_img_, resample=_may_resample(decoder), masker=masker, argument="imgs"
-        )
-        return extractor.rows(open_images(imgs, "imgs"))
-    if any(getattr(masker, name, None) for name in TEMPORAL):
+    temporal = any(getattr(masker, name, None) for name in TEMPORAL)
+    if check_kind(masker, imgs):
+        check_surfaces(imgs, masker.mask_img_)
+    else:
+        may_resample = _may_resample(decoder)
+        extractor = Extractor(masker.mask_img_, resample=may_resample, masker=masker, argument="imgs")
+        sources = open_images(imgs, "imgs")
+        if not temporal:
+            return extractor.rows(sources)
+        extractor.check(sources)
+    if temporal:
         together = imgs[0] if len(imgs) == 1 else [str(i) if isinstance(i, Path) else i for i in imgs]
         rows = [masker.transform(together)]
     else:
         rows = [masker.transform(image) for image in imgs]
-    X = np.concatenate([np.atleast_2d(row) for row in rows]).astype(np.float64, copy=False)
-    if not np.isfinite(X).all():
-        row = int(np.argmin(np.isfinite(X).all(axis=1)))
-        raise ValueError(f"imgs: found NaN or infinity in image {row}, expected finite numbers in the mask")
-    return X
-
-
-def _refuse_empty_surfaces(imgs: list[Any]) -> None:
-    for image in imgs:
-        for part, values in image.data.parts.items():
-            if values.size == 0:
-                raise ValueError(
-                    f"imgs: found an empty surface, of shape {values.shape}, in the part {part!r}, "
-                    "expected samples"
-                )
+    return np.concatenate([np.atleast_2d(row) for row in rows]).astype(np.float64, copy=False)
 
 
 def standardize_in_place(X: FloatArray, how: Any, units: IntArray | None) -> None:

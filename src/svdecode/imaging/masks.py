@@ -128,7 +128,7 @@ def _mean(sources: Sequence[Source], argument: str) -> tuple[npt.NDArray[np.floa
             if not good.all():
                 bad = ~good.any(axis=(0, 1, 2))
                 if bad.any():
-                    place = f"volume {int(first + np.argmax(bad))} of {source.name}"
+                    place = source.called(int(first + np.argmax(bad)))
                     raise ValueError(f"{argument}: found NaN in every voxel of {place}, expected numbers")
                 finite &= good.all(axis=3)
                 data = np.where(good, data, 0)

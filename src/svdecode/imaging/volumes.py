@@ -156,7 +156,7 @@ def open_images(images: Any, argument: str = "images") -> list[Source]:
         if isinstance(one, str | Path):
             sources += [_source(file, file.name, argument) for file in _files(Path(one), argument)]
         else:
-            sources.append(_source(one, f"image {i}", argument))
+            sources.append(_source(one, "the image" if len(images) == 1 else f"image {i}", argument))
     return sources
 
 
