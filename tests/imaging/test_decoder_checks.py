@@ -6,7 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from svdecode import SVDMDecoder
 
-try:  # nilearn has had them since 0.12
+try:  # older versions of nilearn have none
     from nilearn._utils.estimator_checks import nilearn_check_generator
 except ImportError:
     nilearn_check_generator = None
