@@ -10,130 +10,21 @@ bounds leaves them.
 import numpy as np
 
 from svdecode.svdm.kernels.bounds import BALL, FLOOR, NONE, balanced, dual_value, feasible, primal_value
-from svdecode.svdm.kernels.linalg import backward, cholesky, eliminate, forward, kernel, matvec, vecmat
+from svdecode.svdm.kernels.linalg import kernel, matvec, vecmat
+from svdecode.svdm.kernels.margin_sets import (
+    BEYOND,
+    EDGE,
+    ON,
+    SHORT,
+    classify,
+    gather,
+    middle_bias,
+    multipliers_of,
+    settle_sides,
+    solve_sets,
+)
 
-SHORT, ON, BEYOND = 1, 0, -1  # of its margin: λ = c, between, λ = 0
-EDGE = 1e-9  # share of c within which a multiplier counts as at its bound
-LOOSE = 1e-8  # share of c within which a multiplier on the margin counts as at its bound
-LEVEL = 1e-12  # share of the largest pull below which a bias is not pulled
-FAR = 1e6  # how far a bias may be sent in one step, in units of its size
-
-
-@kernel
-def _classify(slack, lam, c, stiffness):  # type: ignore[no-untyped-def]
-    """Sets that (slack m − Aθ, λ) implies: λ + stiffness · slack short of 0, within [0, c], or above."""
-    sets = np.empty(c.size, dtype=np.int64)
-    for i in range(c.size):
-        pull = lam[i] + stiffness * c[i] * slack[i]
-        sets[i] = ON
-        if pull >= c[i] * (1.0 - EDGE):
-            sets[i] = SHORT
-        elif pull <= c[i] * EDGE:
-            sets[i] = BEYOND
-    return sets
-
-
-@kernel
-def _gather(A, m, c, sets):  # type: ignore[no-untyped-def]
-    """Rows on the margin, their margins, and g = Σ c_i a_i over those short of it."""
-    p, n_on = A.shape[1], 0
-    for side in sets:
-        n_on += side == ON
-    A_on, m_on, g = np.empty((n_on, p)), np.empty(n_on), np.zeros(p)
-    row = 0
-    for i in range(m.size):
-        if sets[i] == ON:
-            m_on[row] = m[i]
-            for j in range(p):
-                A_on[row, j] = A[i, j]
-            row += 1
-        elif sets[i] == SHORT:
-            for j in range(p):
-                g[j] += c[i] * A[i, j]
-    return A_on, m_on, g
-
-
-@kernel
-def _unconfined(A_on, m_on, H, g, theta):  # type: ignore[no-untyped-def]
-    """Hθ = g + A_Eᵀλ_E, A_E θ = m_E.
-
-    A free bias that no sample on its margin holds goes as far as a line search will let it, or stays.
-    """
-    e, p = A_on.shape
-    K, right = np.zeros((p + e, p + e)), np.empty(p + e)
-    for j in range(p):
-        right[j] = g[j]
-        K[j, j] = H[j]
-        for row in range(e):
-            K[j, p + row] = -A_on[row, j]
-            K[p + row, j] = A_on[row, j]
-    for row in range(e):
-        right[p + row] = m_on[row]
-    if e == 0 and H[0] == 0.0:
-        K[0, 0] = 1.0
-        right[0] = theta[0]
-        if abs(g[0]) > LEVEL * np.abs(g).max():
-            right[0] += FAR * np.sign(g[0]) * (1.0 + abs(theta[0]))
-    ok = eliminate(K, right)
-    return right[:p], right[p:], ok
-
-
-@kernel
-def _in_ball(A_on, m_on, g, radius):  # type: ignore[no-untyped-def]
-    """νθ = g + A_Eᵀλ_E, A_E θ = m_E, ‖θ‖ = radius: the shortest θ on the margins, and on towards g."""
-    e = A_on.shape[0]
-    G = np.dot(A_on, A_on.T)
-    cholesky(G, 1e-13, 1e128)
-    pull = matvec(A_on, g)
-    shortest, along = m_on.copy(), pull.copy()
-    forward(G, shortest)
-    backward(G, shortest)
-    forward(G, along)
-    backward(G, along)
-    theta, direction = vecmat(shortest, A_on), g - vecmat(along, A_on)
-    rest, length = radius * radius - np.dot(theta, theta), np.sqrt(np.dot(direction, direction))
-    if not (rest > 0.0 and length > 1e-12 * np.sqrt(np.dot(g, g))):
-        return theta, shortest, False
-    theta += np.sqrt(rest) / length * direction
-    nu = length / np.sqrt(rest)
-    lam = np.empty(e)
-    for row in range(e):
-        lam[row] = nu * m_on[row] - pull[row]
-    forward(G, lam)
-    backward(G, lam)
-    return theta, lam, True
-
-
-@kernel
-def _settle_sides(lam_on, c, sets):  # type: ignore[no-untyped-def]
-    """Whether no sample holds a free bias; those on their margin, all at a bound of λ, then leave it."""
-    row = 0
-    for i in range(c.size):
-        if sets[i] == ON:
-            if LOOSE * c[i] < lam_on[row] < (1.0 - LOOSE) * c[i]:
-                return False
-            row += 1
-    row = 0
-    for i in range(c.size):
-        if sets[i] == ON:
-            sets[i] = SHORT if lam_on[row] > 0.5 * c[i] else BEYOND
-            row += 1
-    return True
-
-
-@kernel
-def _middle_bias(A, slack, sets):  # type: ignore[no-untyped-def]
-    """The middle of what a bias may be if every sample is to stay on its side of its margin."""
-    low, high = -np.inf, np.inf
-    for i in range(slack.size):
-        if A[i, 0] != 0.0:
-            end = slack[i] / A[i, 0]
-            if (A[i, 0] > 0.0) == (sets[i] == SHORT):
-                high = min(high, end)
-            else:
-                low = max(low, end)
-    middle = 0.5 * (low + high)
-    return middle if np.isfinite(middle) else 0.0
+STILL = 1e-13  # share of the hinges that a way down has to gain, to first order
 
 
 @kernel
@@ -152,7 +43,7 @@ def _gap(A, m, c, H, D, constraint, theta, slack, lam):  # type: ignore[no-untyp
 
 @kernel
 def _descend(A, H, c, theta, slack, target, sets):  # type: ignore[no-untyped-def]
-    """Go from θ towards the target down to the lowest point, in place; False if that is the target.
+    """Go from θ towards the target down to the lowest point, θ and slack in place; False if that is it.
 
     Samples that cross their margin on the way change sides; the one at which it ends is on its margin.
     """
@@ -165,6 +56,14 @@ def _descend(A, H, c, theta, slack, target, sets):  # type: ignore[no-untyped-de
     for i in range(c.size):
         if sets[i] == SHORT:
             slope -= c[i] * closing[i]
+    pulled = 0.0
+    for i in range(c.size):
+        if sets[i] == SHORT:
+            pulled += c[i] * slack[i]
+    if slope >= -STILL * (pulled + abs(slope)):  # there, but for rounding
+        theta[:] = target
+        slack -= closing
+        return False
     t, hit = 1.0, -1
     while True:
         t, hit = 1.0, -1
@@ -186,6 +85,7 @@ def _descend(A, H, c, theta, slack, target, sets):  # type: ignore[no-untyped-de
         theta[:] = target
     else:
         theta += t * direction
+    slack -= t * closing
     return hit >= 0
 
 
@@ -242,57 +142,53 @@ def active_set(A, m, c, H, constraint, radius, theta, lam, rounds, tol):  # type
     ok : bool
         Whether sets were found at which all conditions hold.
     """
-    n, p = A.shape
-    largest = 0.0
-    for i in range(n):
-        largest = max(largest, m[i])
+    p = A.shape[1]
     D = np.full(p, 1.0 / radius if constraint == BALL else 1.0)
     free = constraint == NONE and H[0] == 0.0
-    slack = m - matvec(A, theta)
-    sets = _classify(slack, lam, c, 1.0 / largest)
-    for number in range(rounds):
-        A_on, m_on, g = _gather(A, m, c, sets)
+    theta, slack, sets = _begin(A, m, c, H, constraint, radius, theta, lam)
+    for _ in range(rounds):
+        A_on, m_on, g = gather(A, m, c, sets)
         if m_on.size > p:
             break
-        if constraint == BALL:
-            target, lam_on, ok = _in_ball(A_on, m_on, g, radius)
-        else:
-            target, lam_on, ok = _unconfined(A_on, m_on, H, g, theta)
+        target, lam_on, ok = solve_sets(A_on, m_on, H, g, constraint, radius, theta)
         if not ok:
             break
-        if number == 0:
-            theta = target
-            slack = m - matvec(A, theta)
-            for i in range(n):
-                if sets[i] != ON:
-                    sets[i] = SHORT if slack[i] > 0.0 else BEYOND
-            continue
-        under_way = _descend(A, H, c, theta, slack, target, sets)
-        slack = m - matvec(A, theta)
-        if under_way:
+        if _descend(A, H, c, theta, slack, target, sets):
             continue
         leaving, side = _worst(lam_on, sets, c)
         if leaving >= 0:
             sets[leaving] = side
             continue
-        if free and _settle_sides(lam_on, c, sets):
+        slack = m - matvec(A, theta)
+        if free and settle_sides(lam_on, c, sets):
             lam_on = lam_on[:0]
-            theta[0] += _middle_bias(A, slack, sets)
+            theta[0] += middle_bias(A, slack, sets)
         theta = feasible(theta, D, constraint)  # by rounding outside
-        lam = _multipliers(c, sets, lam_on)
+        lam = multipliers_of(c, sets, lam_on)
         slack = m - matvec(A, theta)
         return theta, lam, _gap(A, m, c, H, D, constraint, theta, slack, lam) <= tol
     return theta, lam, False
 
 
 @kernel
-def _multipliers(c, sets, lam_on):  # type: ignore[no-untyped-def]
-    """λ: c short of the margin, 0 beyond, between on it."""
-    lam, row = np.zeros(c.size), 0
-    for i in range(c.size):
-        if sets[i] == ON:
-            lam[i] = min(max(lam_on[row], 0.0), c[i])
-            row += 1
-        elif sets[i] == SHORT:
-            lam[i] = c[i]
-    return lam
+def _begin(A, m, c, H, constraint, radius, theta, lam):  # type: ignore[no-untyped-def]
+    """θ, slack and sets to begin with: the solution of the sets that λ implies, or θ if that is lower."""
+    largest = 0.0
+    for i in range(m.size):
+        largest = max(largest, m[i])
+    theta, none = theta.copy(), np.zeros(H.size)
+    slack = m - matvec(A, theta)
+    sets = classify(slack, lam, c, 1.0 / largest)
+    A_on, m_on, g = gather(A, m, c, sets)
+    lower = False
+    if m_on.size <= H.size:
+        target, _, ok = solve_sets(A_on, m_on, H, g, constraint, radius, theta)
+        at_target = matvec(A, target)
+        of_target = primal_value(at_target, m, c, H, none, target)
+        lower = ok and of_target <= primal_value(m - slack, m, c, H, none, theta)
+        if lower:
+            theta, slack = target, m - at_target
+    for i in range(m.size):
+        if sets[i] != ON or not lower:
+            sets[i] = SHORT if slack[i] > 0.0 else BEYOND
+    return theta, slack, sets

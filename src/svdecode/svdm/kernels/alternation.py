@@ -55,8 +55,12 @@ def discriminant_step(Y, H, numbers, Z, Theta, bias, Lam):  # type: ignore[no-un
     """Θ step, in place: a linear support vector machine for each label."""
     A = design(Z, numbers.has_bias)
     quadratic = theta_quadratic(numbers, Z.shape[1])
+    warm = np.zeros((A.shape[1], Theta.shape[1]))
+    warm[warm.shape[0] - Theta.shape[0] :] = Theta
+    if numbers.has_bias:
+        warm[0] = bias
     solved, multipliers = theta_step(
-        A, Y, H, numbers.margin, quadratic, numbers.theta_constraint, numbers.theta_radius, Lam
+        A, Y, H, numbers.margin, quadratic, numbers.theta_constraint, numbers.theta_radius, Lam, warm
     )
     if numbers.has_bias:
         bias[:] = solved[0]

@@ -6,13 +6,14 @@ from svdecode.svdm.kernels.active_set import active_set
 from svdecode.svdm.kernels.bounds import BALL, NONE
 from svdecode.svdm.kernels.dual_descent import hinge_coordinate_descent
 from svdecode.svdm.kernels.interior import interior_point
-from svdecode.svdm.kernels.linalg import kernel, vecmat
+from svdecode.svdm.kernels.linalg import kernel
 
 SWEEPS = 20  # of coordinate descent before the interior point takes over,
 PATIENCE = 1e-3  # or fewer: relative gap wanted after five sweeps, a tenth of it after five more
 MAX_ITER = 200
 TOL = 1e-12
-WARM_ROUNDS = 30  # of active sets, from the multipliers of the last step,
+TIED = 1e-9  # share of the margin
+WARM_ROUNDS = 25  # of active sets, from the multipliers of the last step,
 ROUNDS = 10  # or from a solution to TOL
 
 
@@ -130,38 +131,27 @@ def _by_active_sets(A, y, c, margin, H, constraint, radius, theta, lam, rounds):
 
 
 @kernel
-def _with_free_bias(A, y, c, margin, H, lam):  # type: ignore[no-untyped-def]
-    """The minimizer that belongs to multipliers; its bias is from those within their bounds, if any."""
-    theta = vecmat(y * lam, A)
-    theta[0] = 0.0
-    for j in range(1, theta.size):
-        theta[j] /= H[j]
-    bias, count = 0.0, 0
+def _is_tied(A, y, margin, theta):  # type: ignore[no-untyped-def]
+    """Whether most samples lie on their margin: active sets would take them one by one.
+
+    The Z step puts samples there, all with λ within its bounds.
+    """
+    ties, count = 0, 0
     for i in range(y.size):
-        if y[i] != 0.0 and 0.0 < lam[i] < c[i]:
-            bias += (y[i] * margin - np.dot(A[i], theta)) / A[i, 0]
-            count += 1
-    theta[0] = bias / count if count else 0.0
-    return theta, count > 0
+        slack, count = margin, count + (y[i] != 0.0)
+        for j in range(theta.size):
+            slack -= y[i] * A[i, j] * theta[j]
+        ties += y[i] != 0.0 and abs(slack) <= TIED * margin
+    return ties > max(count // 2, theta.size)
 
 
 @kernel
-def _ball_direction(A, y, lam, radius):  # type: ignore[no-untyped-def]
-    """The point of the ball's surface that multipliers pull to; whether there is any pull."""
-    theta = vecmat(y * lam, A)
-    norm = np.sqrt(np.dot(theta, theta))
-    if norm > 0.0:
-        theta *= radius / norm
-    return theta, norm > 0.0
-
-
-@kernel
-def theta_step(A, Y, C, margin, H, constraint, radius, lam_warm):  # type: ignore[no-untyped-def]
+def theta_step(A, Y, C, margin, H, constraint, radius, lam_warm, Theta_warm=None):  # type: ignore[no-untyped-def]
     """Minimize ½θ_jᵀdiag(H)θ_j + Σ_i C_ij max(margin − Y_ij (AΘ)_ij, 0) for every label j.
 
-    At most 20 warm sweeps of dual coordinate descent where every H_j > 0 and there is no
-    constraint, active sets from the multipliers of the last step in a ball; the interior point where
-    they promise no convergence or do not apply. Then active sets take what was found to rounding.
+    Active sets from the last step's solution, in a ball or without constraint; where there is none or they
+    do not get there, at most 20 sweeps of dual coordinate descent if every H_j > 0, or else the interior
+    point, and active sets take what that found to rounding.
 
     Parameters
     ----------
@@ -181,6 +171,8 @@ def theta_step(A, Y, C, margin, H, constraint, radius, lam_warm):  # type: ignor
         Of the box or ball.
     lam_warm : (n, k) array
         Multipliers to start from: zeros, or those of the last step.
+    Theta_warm : (p, k) array, optional
+        The last step's minimizers, at which active sets start.
 
     Returns
     -------
@@ -195,29 +187,29 @@ def theta_step(A, Y, C, margin, H, constraint, radius, lam_warm):  # type: ignor
     y, c, lam = np.empty(n), np.empty(n), np.empty(n)
     max_iter = int(MAX_ITER)  # int(): a constant would be compiled in, once more
     descends = constraint == NONE and np.min(H) > 0.0
-    flat_ball = constraint == BALL and np.max(H) == 0.0
-    free_bias = constraint == NONE and H[0] == 0.0 and H.size > 1 and np.min(H[1:]) > 0.0
-    free_bias = free_bias and np.all(A[:, 0] != 0.0)
+    free_bias = constraint == NONE and H[0] == 0.0 and p > 1 and np.min(H[1:]) > 0.0
+    has_sets = descends or (constraint == BALL and np.max(H) == 0.0)
+    has_sets = has_sets or (free_bias and np.all(A[:, 0] != 0.0))
     for label in range(k):
         for i in range(n):
-            y[i], c[i], lam[i] = Y[i, label], C[i, label], lam_warm[i, label]
+            y[i], c[i] = Y[i, label], C[i, label]
+            lam[i] = min(max(lam_warm[i, label], 0.0), c[i]) if y[i] != 0.0 else 0.0
         converged, exact = False, False
-        if descends:
+        if has_sets and np.any(lam):
+            theta, solved = np.zeros(p), lam.copy()
+            if Theta_warm is not None:
+                theta[:] = Theta_warm[:, label]
+            if constraint == BALL or not _is_tied(A, y, margin, theta):
+                exact = _by_active_sets(
+                    A, y, c, margin, H, constraint, radius, theta, solved, int(WARM_ROUNDS)
+                )
+        if descends and not exact:
             theta, solved, _, converged = hinge_coordinate_descent(
                 A, y, c, margin, H, lam, SWEEPS, PATIENCE, TOL
             )
-        elif flat_ball or free_bias:
-            solved = np.where(y != 0.0, np.minimum(lam, c), 0.0)
-            if flat_ball:
-                theta, near = _ball_direction(A, y, lam, radius)
-            else:
-                theta, near = _with_free_bias(A, y, c, margin, H, solved)
-            exact = near and _by_active_sets(
-                A, y, c, margin, H, constraint, radius, theta, solved, int(WARM_ROUNDS)
-            )
         if not (converged or exact):
             theta, solved, _, _ = hinge_interior_point(A, y, c, margin, H, constraint, radius, max_iter, TOL)
-        if not exact and (flat_ball or constraint == NONE):
+        if has_sets and not exact:
             _by_active_sets(A, y, c, margin, H, constraint, radius, theta, solved, int(ROUNDS))
         Theta[:, label] = theta
         Lam[:, label] = solved
