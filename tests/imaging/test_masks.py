@@ -41,6 +41,10 @@ def test_epi_strategy_is_nilearns():
     found = read(image(data), mask="epi")
     expected = compute_epi_mask(image(data.mean(axis=3)))
     np.testing.assert_array_equal(np.asarray(found.mask.dataobj), np.asarray(expected.dataobj))
+    data[9, 9, 9, 4] = np.nan  # a hole that the strategy would fill
+    holed = np.asarray(read(image(data), mask="epi").mask.dataobj)
+    assert not holed[9, 9, 9]
+    assert holed.sum() == found.n_features - 1
 
 
 @pytest.mark.parametrize("kind", ["in memory", "a path", "text"])
