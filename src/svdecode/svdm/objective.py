@@ -143,7 +143,9 @@ class Objective:
             + self.constant
         )
 
-    def stationarity(self, factors: Factors, multipliers: FloatArray) -> float:
+    def stationarity(
+        self, factors: Factors, multipliers: FloatArray, value: float | None = None
+    ) -> float:
         """How far from a stationary point, with one multiplier matrix for all blocks.
 
         The largest of the blocks' residuals (gradient of the Lagrangian times the size of the
@@ -158,13 +160,16 @@ class Objective:
             Where to evaluate.
         multipliers : array of shape (n, k)
             λ in [0, h] of the hinges.
+        value : float, optional
+            The objective there, where it is known.
 
         Returns
         -------
         float
             The residual, relative to the objective.
         """
+        value = self.value(factors) if value is None else value
         worst = residuals(
             self.X, self.Y, self.hinge.weights, self.numbers(), self.n_unseen, *factors, multipliers
         ).max()
-        return float(worst) / max(abs(self.value(factors)), np.finfo(float).tiny)
+        return float(worst) / max(abs(value), np.finfo(float).tiny)

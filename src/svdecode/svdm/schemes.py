@@ -109,8 +109,9 @@ class Alternation:
     @property
     def multipliers(self) -> FloatArray:
         """Those of the Θ or of the Z step, whichever explain all blocks better."""
+        value = self.objective.value(self.factors)
         candidates = (self._of_z, self._of_theta)
-        return min(candidates, key=lambda lam: self.objective.stationarity(self.factors, lam))
+        return min(candidates, key=lambda lam: self.objective.stationarity(self.factors, lam, value))
 
     def stationarity(self) -> float:
         """Stationarity at the better one of the two steps' multipliers."""

@@ -232,7 +232,7 @@ class _Kept:
             value,
             # a stationary point may lie a rounding above the best one that was met on the way
             np.maximum(np.append(history[:-1], value), value),
-            objective.stationarity(self.factors, multipliers),
+            objective.stationarity(self.factors, multipliers, value),
             n_iter,
             message in (STATIONARY, DECREASE),
             message,

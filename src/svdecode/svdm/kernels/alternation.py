@@ -85,7 +85,7 @@ def z_quadratic(X, numbers, W, mean):  # type: ignore[no-untyped-def]
 def coordinate_step(X, Y, H, numbers, Z, W, mean, Theta, bias, Lam):  # type: ignore[no-untyped-def]
     """Z step, in place: all samples at once, each an SVM-like problem with A in common."""
     A, C = z_quadratic(X, numbers, W, mean)
-    solved, multipliers = z_step(C, A, Theta, bias, Y, H, numbers.margin, numbers.z_radius, Lam)
+    solved, multipliers = z_step(C, A, Theta, bias, Y, H, numbers.margin, numbers.z_radius, Lam, Z)
     Z[:] = solved
     Lam[:] = multipliers
 

@@ -197,7 +197,7 @@ def _write(table, T, theta, lam, free):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def z_step(C, A, B, b, Y, Hw, margin, radius, Lam_warm):  # type: ignore[no-untyped-def]
+def z_step(C, A, B, b, Y, Hw, margin, radius, Lam_warm, Z_warm=None):  # type: ignore[no-untyped-def]
     """Minimize zᵀAz − 2c_iᵀz + Σ_j Hw_ij max(margin − Y_ij (zᵀB_j + b_j), 0) over ‖z‖ ≤ radius for all i.
 
     Pereira & Gordon 2006, §2.4.3 (ball); the new formulation, §2 (ridge in A); Xi 2007, §2.1.3 and
@@ -228,6 +228,8 @@ def z_step(C, A, B, b, Y, Hw, margin, radius, Lam_warm):  # type: ignore[no-unty
         Of the ball, > 0; inf for none.
     Lam_warm : (n, k) array
         Multipliers to start from: zeros, or those of the last step.
+    Z_warm : (n, l) array, optional
+        Coordinates to start from, where one label in a ball makes use of them.
 
     Returns
     -------
@@ -253,11 +255,14 @@ def z_step(C, A, B, b, Y, Hw, margin, radius, Lam_warm):  # type: ignore[no-unty
         one_label(Z, rows[0], lifts[0], b, Y, Hw, margin, Lam)
         return Z, Lam
     table, face, M, step = new_table(k, l), np.empty(k, dtype=np.int64), np.empty((k, k)), np.empty(k)
-    g, row, z = np.zeros(l), np.empty(l), np.empty(l)
+    g, row, z = np.zeros(l), np.empty(l), np.zeros(l)
+    near = np.zeros(Z.shape)
+    if Z_warm is not None:
+        near = np.dot(Z_warm, T)
     for i in range(Z.shape[0]):
         if k == 1 and Y[i, 0] != 0.0 and Hw[i, 0] > 0.0:
             for p in range(l):
-                row[p] = Y[i, 0] * rows[0, p]
+                row[p], z[p] = Y[i, 0] * rows[0, p], near[i, p]
             target, warm = margin - Y[i, 0] * b[0], min(max(Lam[i, 0], 0.0), Hw[i, 0])
             lam, ok = one_label_in_ball(Z[i], row, d, target, Hw[i, 0], radius, warm, z)
             if ok:

@@ -54,6 +54,15 @@ def _at_price(c, row, d, nu, target, h, z):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _price_at(c, row, d, lam, z):  # type: ignore[no-untyped-def]
+    """νz² as the optimality of z and λ has it, zᵀ(c + ½λ·row − Dz)."""
+    value = 0.0
+    for p in range(z.size):
+        value += z[p] * (c[p] + 0.5 * lam * row[p] - d[p] * z[p])
+    return value
+
+
+@kernel
 def one_label_in_ball(c, row, d, target, h, radius, lam, z):  # type: ignore[no-untyped-def]
     """Minimize zᵀdiag(d)z − 2cᵀz + h·max(target − rowᵀz, 0) over ‖z‖ ≤ radius for one sample.
 
@@ -77,7 +86,7 @@ def one_label_in_ball(c, row, d, target, h, radius, lam, z):  # type: ignore[no-
     lam : float
         λ to start from.
     z : (l,) array
-        Overwritten by the minimizer.
+        Coordinates to start from; overwritten by the minimizer.
 
     Returns
     -------
@@ -95,7 +104,8 @@ def one_label_in_ball(c, row, d, target, h, radius, lam, z):  # type: ignore[no-
     highest = (np.sqrt(force) + 0.5 * h * np.sqrt(of_row)) / radius
     lowest = 0.0 if d[0] > 0.0 else max(FREE * (d[l - 1] + highest), 1e-100)
     highest = max(highest, lowest)
-    nu = min(max(np.sqrt(pull) / radius - d[l - 1], lowest), highest)
+    nu = max(np.sqrt(pull) / radius - d[l - 1], _price_at(c, row, d, lam, z) / (radius * radius))
+    nu = min(max(nu, lowest), highest)
     low, high, size = lowest, highest, 0.0
     for evaluation in range(EVALUATIONS):
         lam, size, slope = _at_price(c, row, d, nu, target, h, z)
