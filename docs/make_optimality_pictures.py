@@ -55,26 +55,35 @@ def global_picture() -> bytes:
 
 
 def jamming_picture() -> bytes:
-    """Objective where each route stops, over the splitting's, a panel for each weight."""
+    """Objective where each route stops, over the splitting's (above), and the bound of all ranks (below)."""
     own = rows("jamming.csv")
     kinds = list(dict.fromkeys(r["kind"] for r in own))
     shrinkages = list(dict.fromkeys(r["shrinkage"] for r in own))
-    figure = Figure(figsize=(9, 3.8), layout="constrained")
-    for axes, shrinkage in zip(figure.subplots(1, len(shrinkages), sharey=True), shrinkages, strict=True):
+    figure = Figure(figsize=(10, 5.2), layout="constrained")
+    grid = figure.subplots(2, len(shrinkages), sharex=True, sharey="row", height_ratios=(3, 2))
+    for (above, below), shrinkage in zip(grid.T, shrinkages, strict=True):
         for place, kind in enumerate(kinds):
             mine = [r for r in own if r["kind"] == kind and r["shrinkage"] == shrinkage]
             for step, (route, (color, marker)) in enumerate(LOOKS.items()):
+                axes, shift = (below, 0.0) if route == "bound" else (above, 0.18 * (step - 1.5))
                 ratio = [float(r[route]) / float(r["splitting"]) for r in mine]
-                label = route if place == 0 else None
-                at = place + 0.12 * (step - 2)
-                axes.plot([at] * len(ratio), ratio, marker, color=color, alpha=0.25, markersize=4)
-                axes.plot(at, np.mean(ratio), marker, color=color, markersize=8, label=label)
-        axes.set_title(f"shrinkage {shrinkage}")
-        axes.set_xticks(range(len(kinds)), kinds, rotation=35, ha="right")
-        axes.axhline(1, color="#999999", linewidth=1, zorder=0)
-        axes.spines[["top", "right"]].set_visible(False)
-    figure.axes[0].set_ylabel("objective / splitting's")
-    figure.axes[-1].legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+                label = (
+                    None
+                    if place or above is not grid[0, 0]
+                    else ("bound, any rank" if route == "bound" else route)
+                )
+                axes.plot([place + shift] * len(ratio), ratio, marker, color=color, alpha=0.2, markersize=3)
+                axes.plot(place + shift, np.mean(ratio), marker, color=color, markersize=6, label=label)
+        above.set_title(f"shrinkage {shrinkage}")
+        below.set_xticks(range(len(kinds)), kinds, rotation=90)
+        below.set_ylim(0, 1.1)
+        for axes in (above, below):
+            axes.axhline(1, color="#999999", linewidth=1, zorder=0)
+            axes.spines[["top", "right"]].set_visible(False)
+    grid[0, 0].set_ylabel("objective")
+    grid[1, 0].set_ylabel("lower bound")
+    figure.supylabel("share of the splitting's objective", fontsize=10)
+    figure.legend(loc="outside upper center", ncols=5, frameon=False, fontsize=10)
     return render(figure, "png")
 
 
