@@ -59,13 +59,13 @@ class TraceNormSVDM(SVDMClassifier):
         Number of components; 0 where the penalties leave nothing but mean and bias.
     classes_ : array
         Class labels; the numbers of the columns for a multi-label y.
-    components_ : array of shape (rank_, n_features)
+    components_ : array of shape (rank, n_features)
         Basis images W, in units of the input, the most important first.
     mean_ : array of shape (n_features,)
         Mean image, row 0 of W.
-    discriminants_ : array of shape (1 + rank_, k)
+    discriminants_ : array of shape (1 + rank, k)
         Θ, biases first.
-    training_coordinates_ : array of shape (n_samples, rank_)
+    training_coordinates_ : array of shape (n_samples, rank)
         Z, which has seen the labels; `transform` of the same samples has not.
     coef_ : array of shape (k, n_features)
         The discriminants taken back to feature space.
