@@ -10,6 +10,7 @@ from svdm.cases import IGNORE, data, make, several_labels
 from svdecode import SVDMClassifier, TraceNormSVDM
 from svdecode.svdm import escape
 from svdecode.svdm.convex import certify
+from svdecode.svdm.convex_solver import solve_trace_norm
 from svdecode.svdm.formulations import Problem, balanced
 from svdecode.svdm.solver import minimise
 from svdecode.svdm.starts import choose_start
@@ -161,7 +162,10 @@ def test_a_point_that_is_not_stationary_has_its_certificate_for_less():
     objective, result = at_rest(3, 2, 1)
     full = certify(objective, result.factors, result.multipliers)
     quick = certify(objective, result.factors, result.multipliers, thorough=False)
-    assert quick.bound <= full.bound
+    # lowering single singular values leaves a bound that is closer than scaling the whole point
+    optimum = solve_trace_norm(objective, tol=1e-9)[0].objective
+    assert quick.bound < full.bound <= optimum
+    assert optimum - full.bound < 0.2 * (optimum - quick.bound)
     assert quick.slope == pytest.approx(full.slope, rel=1e-10)
     along = full.coordinates @ quick.coordinates / np.sum(full.coordinates**2)
     assert abs(along) == pytest.approx(1, abs=1e-3)
