@@ -6,11 +6,16 @@ leaving out j, then i, does. Such a set is fitted once and read twice.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
 
 from svdecode._checks import FloatArray, IntArray
 from svdecode.study import baselines
@@ -53,7 +58,7 @@ class _Set:
     train: IntArray
     readers: list[tuple[int, int, IntArray]] = field(default_factory=list)  # split, inner fold, rows
 
-    @property
+    @cached_property
     def rows(self) -> IntArray:
         return np.unique(np.concatenate([rows for _, _, rows in self.readers]))
 
@@ -85,17 +90,12 @@ def run_splits(
     outcomes : list of Outcome
         In the order of its sizes.
     """
-    if data.by == "training":  # each split has columns of its own
-        for number, sizes in todo.items():
-            own = data.of_split(number)
-            own.by = None
-            yield from run_splits(own, {number: sizes}, method, rule, seed, n_jobs=n_jobs)
-        return
     plan = _Plan(data, method, seed)
-    inner = _inner_tables(data, todo, plan, rule, n_jobs)
-    for number, sizes in todo.items():
-        chosen = [plan.choose(size, inner.get(number, {}), rule) for size in sizes]
-        yield number, _outcomes(data, number, sizes, chosen, plan)
+    inner = _Inner(data, todo, plan, rule)
+    ready = [number for number in todo if number not in inner.tables]
+    for number in itertools.chain(ready, inner.finished(n_jobs)):
+        chosen = [plan.choose(size, inner.tables.get(number, {}), rule) for size in todo[number]]
+        yield number, _outcomes(data, number, todo[number], chosen, plan)
 
 
 class _Plan:
@@ -104,22 +104,39 @@ class _Plan:
     def __init__(self, data: Prepared, method: Method, seed: int | None) -> None:
         self.method = method
         self.grid = method.candidates()
-        model = method.estimator(max(method.sizes or (8,)), **self.grid[0])
-        weights, solving = check_weights(model), check_solving(model, data.dataset.n_samples)
-        self.readout = model.readout
-        self.batch = Batch(
-            data.gram, data.dataset.y, data.dataset.n_features, solving, bool(model.scale), (model.readout,),
-            None, model.class_weight, 0 if seed is None else seed,
-        )  # fmt: skip
-        self._weights = weights
+        model = method.estimator(max(method.sizes) if method.sizes else None, **self.grid[0])
+        self._weights, self._solving = check_weights(model), check_solving(model, data.dataset.n_samples)
+        self._model, self.readout = model, model.readout
+        state = model.random_state if seed is None else seed
+        # the generator that SVDMClassifier makes of its random_state
+        self._seed = 0 if state is None else int(check_random_state(state).randint(2**31))
+
+    def batch(self, data: Prepared, *, with_dual: bool = False) -> Batch:
+        """What all fits on these columns share."""
+        return Batch(
+            data.gram,
+            data.dataset.y,
+            data.dataset.n_features,
+            self._solving,
+            bool(self._model.scale),
+            (self.readout,),
+            class_weight=self._model.class_weight,
+            seed=self._seed,
+            with_dual=with_dual,
+            start_size=self._weights.n_components,
+        )
 
     def reported(self, size: int | None) -> list[int]:
         """Sizes among which one is chosen: itself, or all."""
-        return list(self.method.sizes or ()) if size == CHOSEN else [int(size or 8)]
+        return (
+            list(self.method.sizes or ())
+            if size == CHOSEN
+            else [self._weights.n_components if size is None else size]
+        )
 
     def weights(self, size: int, parameters: Mapping[str, Any]) -> Weights:
         """A candidate for the batch."""
-        return replace(self._weights, n_components=size, **parameters)
+        return check_weights(self.method.estimator(size, **parameters))
 
     def choose(
         self, size: int | None, tables: Mapping[int, FloatArray], rule: Rule
@@ -133,38 +150,68 @@ class _Plan:
         return (*pairs[best], float(np.nanmean(table[best])))
 
 
-def _inner_tables(
-    data: Prepared, todo: Todo, plan: _Plan, rule: Rule, n_jobs: int | None
-) -> dict[int, dict[int, FloatArray]]:
-    """Accuracies by split and size: a row a candidate, a column an inner fold."""
-    wanted = {
-        number: sorted({l for size in sizes for l in plan.reported(size)})
-        for number, sizes in todo.items()
-        if len(plan.grid) > 1 or CHOSEN in sizes
-    }
-    tables: dict[int, dict[int, FloatArray]] = {}
-    sets: dict[bytes, _Set] = {}
-    for number, sizes in wanted.items():
-        folds = data.inner(number)
-        tables[number] = {l: np.full((len(plan.grid), len(folds)), np.nan) for l in sizes}
-        for j, fold in enumerate(folds):
-            train = np.sort(fold.train)
-            one = sets.setdefault(train.tobytes(), _Set(train))
-            one.readers.append((number, j, eval_rows(fold, rule.reads)))
-    if not sets:
-        return tables
-    every = sorted({l for sizes in wanted.values() for l in sizes})
-    candidates = [plan.weights(l, parameters) for l in every for parameters in plan.grid]
-    groups = list(sets.values())
-    folds_of = [(one.train, one.rows) for one in groups]
-    for cell in run_batch(plan.batch, folds_of, candidates, n_jobs=n_jobs):
-        one = groups[cell.fold]
-        l, i = every[cell.candidate // len(plan.grid)], cell.candidate % len(plan.grid)
-        right, rows = _right(data.dataset.y, one.rows, cell, plan.readout), one.rows
-        for number, j, read in one.readers:
-            if l in tables[number]:
-                tables[number][l][i, j] = np.nanmean(right[np.searchsorted(rows, read)])
-    return tables
+class _Inner:
+    """Accuracies in the inner folds of all splits, each training set fitted once.
+
+    `tables` has them by split and size: a row a candidate, a column an inner fold.
+    """
+
+    def __init__(self, data: Prepared, todo: Todo, plan: _Plan, rule: Rule) -> None:
+        self.data, self.plan = data, plan
+        self.tables: dict[int, dict[int, FloatArray]] = {}
+        self.left: dict[int, int] = {}
+        sets: dict[bytes, _Set] = {}
+        for number, sizes in todo.items():
+            asked = sorted({l for size in sizes for l in plan.reported(size)})
+            if len(plan.grid) == 1 and CHOSEN not in sizes:
+                continue
+            folds = data.inner(number)
+            self.left[number] = len(folds)
+            self.tables[number] = {l: np.full((len(plan.grid), len(folds)), np.nan) for l in asked}
+            for j, fold in enumerate(folds):
+                train = np.sort(fold.train)
+                one = sets.setdefault(train.tobytes(), _Set(train))
+                one.readers.append((number, j, eval_rows(fold, rule.reads)))
+        self.sets = list(sets.values())
+        self.sizes = sorted({l for by_size in self.tables.values() for l in by_size})
+        self.candidates = [plan.weights(l, parameters) for l in self.sizes for parameters in plan.grid]
+
+    def finished(self, n_jobs: int | None) -> Iterator[int]:
+        """Fit, and tell each split's number when its tables are full."""
+        for cell in self._cells(n_jobs):
+            one, (place, i) = self.sets[cell.fold], divmod(cell.candidate, len(self.plan.grid))
+            right = _right(self.data.dataset.y, one.rows, cell, self.plan.readout)
+            for number, j, read in one.readers:
+                table = self.tables[number].get(self.sizes[place])
+                if table is not None:
+                    known = right[np.searchsorted(one.rows, read)]
+                    known = known[~np.isnan(known)]
+                    table[i, j] = known.mean() if known.size else np.nan
+            if cell.candidate == len(self.candidates) - 1:
+                for number, _, _ in one.readers:
+                    self.left[number] -= 1
+                    if self.left[number] == 0:
+                        yield number
+
+    def _cells(self, n_jobs: int | None) -> Iterator[Cell]:
+        """In the order of sets, then candidates."""
+        if self.data.by != "training":
+            folds = [(one.train, one.rows) for one in self.sets]
+            yield from run_batch(self.plan.batch(self.data), folds, self.candidates, n_jobs=n_jobs)
+            return
+        # each set has columns, and a Gram matrix, of its own
+        with threadpool_limits(1, user_api="blas"):
+            done = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+                delayed(self._by_itself)(number) for number in range(len(self.sets))
+            )
+            for cells in done:
+                yield from cells
+
+    def _by_itself(self, number: int) -> list[Cell]:
+        one = self.sets[number]
+        batch = self.plan.batch(self.data.of_rows(one.train))
+        cells = run_batch(batch, [(one.train, one.rows)], self.candidates, n_jobs=1)
+        return [replace(cell, fold=number) for cell in cells]
 
 
 def _right(y: Any, rows: IntArray, cell: Cell, readout: str) -> FloatArray:
@@ -184,9 +231,9 @@ def _outcomes(
     plan: _Plan,
 ) -> list[Outcome]:
     """Fit what was chosen on the training rows of a split."""
-    split = data.splits[number]
+    split, batch = data.splits[number], plan.batch(data.of_split(number), with_dual=True)
     candidates = [plan.weights(l, parameters) for l, parameters, _ in chosen]
-    cells = run_batch(replace(plan.batch, with_dual=True), [(split.train, split.test)], candidates, n_jobs=1)
+    cells = run_batch(batch, [(split.train, split.test)], candidates, n_jobs=1)
     out = []
     for size, (l, parameters, inner), cell in zip(sizes, chosen, cells, strict=True):
         scores, targets, result = cell.scores[plan.readout], cell.targets, cell.fit.result

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from svdecode._checks import FloatArray, IntArray
+from svdecode._checks import FloatArray
 from svdecode.study.choice import Rule
 from svdecode.study.methods import Method
 from svdecode.study.outcomes import CHOSEN, Outcome
@@ -44,55 +44,63 @@ def run_split(
     list of Outcome
         In the order of `sizes`.
     """
+    extra = {"random_state": seed} if method.seeded and seed is not None else {}
+    grid = method.candidates()
+    among = {size: list(method.sizes or ()) if size == CHOSEN else [size] for size in sizes}
+    asked = [l for size in sizes for l in among[size] if len(among[size]) * len(grid) > 1]
+    tables, seconds = _inner_tables(data, number, method, list(dict.fromkeys(asked)), rule, extra)
     data = data.of_split(number)
     split, X, y = data.splits[number], data.columns(method.needs), data.dataset.y
-    extra = {"random_state": seed} if method.seeded and seed is not None else {}
-    tables: dict[int | None, FloatArray] = {}
     out = []
     for size in sizes:
-        began = time.perf_counter()
-        reported = list(method.sizes or ()) if size == CHOSEN else [size]
-        candidates = [(l, parameters) for l in reported for parameters in method.candidates()]
+        began = time.perf_counter() - sum(seconds.get(l, 0.0) for l in among[size])
+        candidates = [(l, parameters) for l in among[size] for parameters in grid]
         chosen, inner = 0, float("nan")
         if len(candidates) > 1:
-            for l in reported:
-                if l not in tables:
-                    tables[l] = _inner_table(data, number, method, l, rule, extra)
-            table = np.vstack([tables[l] for l in reported])
+            table = np.vstack([tables[l] for l in among[size]])
             chosen = rule(table, candidates)
             inner = float(np.nanmean(table[chosen]))
         l, parameters = candidates[chosen]
         fitted, converged = _fit(method.estimator(l, **parameters, **extra), X[split.train], y[split.train])
-        named = {**parameters, **({"n_components": l} if size == CHOSEN else {})}
         out.append(
             Outcome(
                 size,
                 getattr(fitted, "classes_", classes_of(y, split.train)),
                 fitted.predict(X[split.test]),
                 _scores(fitted, X[split.test]),
-                named,
+                {**parameters, **({"n_components": l} if size == CHOSEN else {})},
                 inner,
                 time.perf_counter() - began,
                 converged=converged,
-                dual=_dual(data, method, fitted, split.train),
+                coef=_coefficients(fitted, X.shape[1]),
             )
         )
     return out
 
 
-def _inner_table(
-    data: Prepared, number: int, method: Method, size: int | None, rule: Rule, extra: dict[str, Any]
-) -> FloatArray:
-    """Accuracies: a row a candidate, a column an inner fold."""
-    X, y, candidates = data.columns(method.needs), data.dataset.y, method.candidates()
-    folds = data.inner(number)
-    table = np.empty((len(candidates), len(folds)))
+def _inner_tables(
+    data: Prepared,
+    number: int,
+    method: Method,
+    sizes: Sequence[int | None],
+    rule: Rule,
+    extra: dict[str, Any],
+) -> tuple[dict[int | None, FloatArray], dict[int | None, float]]:
+    """Accuracies by size, a row a candidate, a column an inner fold; and the seconds that they took."""
+    y, candidates = data.dataset.y, method.candidates()
+    folds = list(data.inner(number)) if sizes else []
+    tables = {size: np.empty((len(candidates), len(folds))) for size in sizes}
+    seconds = dict.fromkeys(sizes, 0.0)
     for j, fold in enumerate(folds):
-        train, rows = X[fold.train], eval_rows(fold, rule.reads)
-        for i, parameters in enumerate(candidates):
-            fitted, _ = _fit(method.estimator(size, **parameters, **extra), train, y[fold.train])
-            table[i, j] = accuracy(y[rows], fitted.predict(X[rows]))
-    return table
+        X, rows = data.of_rows(fold.train).columns(method.needs), eval_rows(fold, rule.reads)
+        train, read = X[fold.train], X[rows]
+        for size in sizes:
+            began = time.perf_counter()
+            for i, parameters in enumerate(candidates):
+                fitted, _ = _fit(method.estimator(size, **parameters, **extra), train, y[fold.train])
+                tables[size][i, j] = accuracy(y[rows], fitted.predict(read))
+            seconds[size] += time.perf_counter() - began
+    return tables, seconds
 
 
 def _fit(estimator: Any, X: Any, y: Any) -> tuple[Any, bool | None]:
@@ -113,12 +121,10 @@ def _scores(fitted: Any, X: Any) -> FloatArray | None:
     return None
 
 
-def _dual(data: Prepared, method: Method, fitted: Any, train: IntArray) -> FloatArray | None:
-    """Coefficients over the training rows, for methods that know the rows alone and are linear."""
-    if method.needs != "rows":
-        return None
+def _coefficients(fitted: Any, n_columns: int) -> FloatArray | None:
+    """Weights of the columns in the scores, of a method that is linear."""
     try:
         coef, _ = coefficients(fitted)
     except ValueError:
         return None
-    return data.dual_of(coef, train)
+    return coef if coef.ndim == 2 and coef.shape[1] == n_columns else None

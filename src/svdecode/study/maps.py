@@ -71,21 +71,24 @@ def weight_maps(data: Prepared, cells: Sequence[Cell]) -> WeightMaps:
     if any(cell.dual is None for cell in cells):
         raise ValueError(
             f"method: found {cells[0].method!r}, whose cells keep no coefficients over the training rows, "
-            "expected a linear method that knows the samples by their inner products alone"
+            "expected a linear method whose weights are made of the training samples"
         )
     classes = cells[0].classes
     if any(len(cell.classes) != len(classes) or (cell.classes != classes).any() for cell in cells):
-        raise ValueError("cells: found folds trained on different classes, expected the same in all")
+        raise ValueError(
+            "classes: found folds trained on different classes, expected the same in all (of pairs of "
+            "classes name one)"
+        )
     train = {split.name: split.train for split in data.splits}
     number = {split.name: i for i, split in enumerate(data.splits)}
     units: list[FloatArray] = []
     found: list[FloatArray] = []
     for cell in cells:
         dual = np.atleast_2d(np.asarray(cell.dual))
-        X = np.asarray(data.of_split(number[cell.fold]).dataset.X[train[cell.fold]], dtype=np.float64)
-        coef = dual @ X  # rows of dual sum to zero: the mean drops out
+        X = data.of_split(number[cell.fold]).dataset.X[train[cell.fold]].astype(np.float64)
+        coef = (X.T @ dual.T).T  # rows of dual sum to zero: the mean drops out
         scores = X @ coef.T
-        pattern = (scores - scores.mean(axis=0)).T @ X / len(X)
+        pattern = (X.T @ (scores - scores.mean(axis=0))).T / X.shape[0]
         units.append(_normed(coef))
         found.append(_normed(pattern))
     mean, n = np.mean(units, axis=0), len(units)

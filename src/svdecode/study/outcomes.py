@@ -37,6 +37,8 @@ class Outcome:
         As in `Cell`.
     dual : array of shape (k, n_train) or None
         As in `Cell`.
+    coef : array of shape (k, m) or None
+        The weights themselves, of the columns that the method was given, where `dual` is still to be found.
     """
 
     size: int | None
@@ -49,3 +51,4 @@ class Outcome:
     stationarity: float = float("nan")
     converged: bool | None = None
     dual: FloatArray | None = None
+    coef: FloatArray | None = None

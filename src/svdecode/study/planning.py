@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-import joblib
-from sklearn.base import BaseEstimator, clone
 
 from svdecode.study.choice import Rule
 from svdecode.study.keys import cell_key
-from svdecode.study.methods import METHODS, Method
+from svdecode.study.methods import Method
+from svdecode.study.naming import identity
 from svdecode.study.outcomes import CHOSEN
-from svdecode.study.prepared import Prepared, with_labels
+from svdecode.study.prepared import Prepared
 from svdecode.study.statistics.exchange import permutations
 
 
@@ -59,72 +56,6 @@ class Group:
     seed: int | None
     permutation: int
     cells: list[Planned] = field(default_factory=list)
-
-
-class FromEstimator:
-    """Makes copies of a scikit-learn estimator with other parameters: a method out of any classifier.
-
-    Parameters
-    ----------
-    estimator : scikit-learn estimator
-        Not fitted.
-    """
-
-    def __init__(self, estimator: BaseEstimator) -> None:
-        self.estimator = estimator
-
-    def __call__(self, **parameters: Any) -> Any:
-        """Return a copy with these parameters."""
-        return clone(self.estimator).set_params(**parameters)
-
-    def identity(self) -> str:
-        """Return what tells it from others: a hash of all that the estimator consists of."""
-        return f"{type(self.estimator).__qualname__} {joblib.hash(self.estimator)}"
-
-
-def read_methods(methods: Any) -> list[Method]:
-    """Methods as the user may give them.
-
-    Parameters
-    ----------
-    methods : str, Method, estimator, or a sequence of them, or a dict from names
-        Names are those of `METHODS`.
-
-    Returns
-    -------
-    list of Method
-        Each with a name of its own.
-    """
-    if isinstance(methods, str | Method):
-        methods = [methods]
-    named = list(methods.items()) if isinstance(methods, Mapping) else [(None, m) for m in methods]
-    found = [_method(name, value) for name, value in named]
-    if not found:
-        raise ValueError("methods: found none, expected at least one")
-    names = [method.name for method in found]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(f"methods: found {twice!r} twice, expected names that differ")
-    return found
-
-
-def _method(name: str | None, value: Any) -> Method:
-    if isinstance(value, Method):
-        return value if name is None else Method(**{**value.__dict__, "name": name})
-    if isinstance(value, str):
-        if value not in METHODS:
-            raise ValueError(f"methods: found {value!r}, expected one of {', '.join(map(repr, METHODS))}")
-        return METHODS[value](name=name)
-    if hasattr(value, "fit") and hasattr(value, "predict"):
-        return Method(name or type(value).__name__, FromEstimator(value))
-    raise ValueError(f"methods: found {value!r}, expected names, Methods or scikit-learn classifiers")
-
-
-def _identity(method: Method) -> str:
-    """What makes the estimators, as text that is the same in every run."""
-    if isinstance(method.make, FromEstimator):
-        return method.make.identity()
-    return f"{getattr(method.make, '__module__', '')}.{getattr(method.make, '__qualname__', '')}"
 
 
 def plan(
@@ -174,8 +105,12 @@ def _all_labels(prepared: Sequence[Prepared], n_permutations: int) -> Iterator[t
     if n_permutations:
         for data in prepared:
             d = data.dataset
-            drawn = permutations(d.y, runs=d.runs, subjects=d.subjects, n_permutations=n_permutations)
-            yield from ((i + 1, with_labels(data, y)) for i, y in enumerate(drawn))
+            # data sets of one design must not be permuted alike; the same data always are
+            state = int(data.fingerprint[:8], 16)
+            drawn = permutations(
+                d.y, runs=d.runs, subjects=d.subjects, n_permutations=n_permutations, random_state=state
+            )
+            yield from ((i + 1, data.with_labels(y)) for i, y in enumerate(drawn))
 
 
 def _sizes(method: Method, choose_size: bool) -> Iterable[int | None]:
@@ -189,7 +124,12 @@ def _key(group: Group, number: int, size: int | None, rule: Rule) -> str:
     split = data.splits[number]
     among = {"sizes": list(method.sizes or ())} if size == CHOSEN else {}
     more = {"permutation": group.permutation} if group.permutation else {}
-    parameters = {"make": _identity(method), "fixed": dict(method.fixed), "grid": dict(method.grid), **among}
+    parameters = {
+        "make": identity(method.make),
+        "fixed": dict(method.fixed),
+        "grid": dict(method.grid),
+        **among,
+    }
     return cell_key(
         dataset=data.fingerprint,
         method=method.name,

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-import time
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
-
-import numpy as np
-from joblib import Parallel, delayed
 
 from svdecode._checks import check_choice, check_count
 from svdecode.imaging import Dataset
-from svdecode.study.batched import is_batched, run_splits
-from svdecode.study.cells import Cell
 from svdecode.study.choice import check_rule
-from svdecode.study.engine import run_split
+from svdecode.study.keeping import Keeper, Writer
 from svdecode.study.making import check_protocol
-from svdecode.study.outcomes import CHOSEN, Outcome
-from svdecode.study.planning import Group, Planned, plan, read_methods
+from svdecode.study.naming import read_methods
+from svdecode.study.planning import Group, plan
 from svdecode.study.prepared import Prepared, prepare
 from svdecode.study.preprocessing import STANDARDIZATIONS
-from svdecode.study.progress import Advance, progress_bar
+from svdecode.study.progress import progress_bar
 from svdecode.study.results import StudyResult
-from svdecode.study.store import Store
-from svdecode.svdm.labels import accuracy
-
-EVERY = 0.5
-"""Seconds between two writings to the store."""
+from svdecode.study.splits import Splits
+from svdecode.study.statistics.exchange import check_exchangeable
+from svdecode.study.working import compute
 
 
 class Study:
@@ -95,20 +86,17 @@ class Study:
         n_permutations: int = 0,
         protocol_options: Mapping[str, Any] | None = None,
     ) -> None:
-        datasets = dict(dataset) if isinstance(dataset, Mapping) else {dataset.name or "data": dataset}
-        for name, data in datasets.items():
-            if not isinstance(data, Dataset):
-                raise ValueError(f"dataset: found {type(data).__name__} as {name!r}, expected a Dataset")
+        datasets = _named(dataset)
         self.methods = read_methods(methods)
         self.rule = check_rule(choice)
-        self.seeds = [check_count(seed, "seeds", minimum=0) for seed in seeds]
-        if not self.seeds:
-            raise ValueError("seeds: found none, expected at least one")
+        self.seeds = _seeds(seeds)
         check_choice(standardize, "standardize", STANDARDIZATIONS)
-        self.choose_size = bool(choose_size)
+        self.choose_size = check_choice(choose_size, "choose_size", (True, False))
         self.n_permutations = check_count(n_permutations, "n_permutations", minimum=0)
-        split = partial(check_protocol(protocol), **(protocol_options or {}))
+        split = _with_options(check_protocol(protocol), protocol_options or {})
         self.data: list[Prepared] = prepare(datasets, split, standardize, n_inner)
+        if self.n_permutations:
+            _check_permutable(self.data)
         self._groups: list[Group] | None = None
 
     @property
@@ -161,152 +149,74 @@ class Study:
         StudyResult
             Tables, tests and maps of all cells.
         """
-        keeper = _open(store)
-        keys = self.keys()
-        missing = set(keeper.store.missing(keys))
+        keeper, keys = Keeper(store), self.keys()
+        n_missing = len(keeper.store.missing(keys))
         with progress_bar(f"study of {len(keys)} cells", len(keys), progress) as advance:
-            advance(len(keys) - len(missing))
-            writer = _Writer(keeper.store, advance)
+            advance(len(keys) - n_missing)
+            writer = Writer(keeper.store, advance)
+            computed = compute(self.groups, keeper.store.missing, self.rule, n_jobs=n_jobs)
             try:
-                for cell in self._computed(missing, n_jobs):
-                    writer.put(cell)
+                with closing(computed):
+                    for cell in computed:
+                        writer.put(cell)
             except KeyboardInterrupt:
                 writer.flush()
                 left = len(keeper.store.missing(keys))
-                where = "" if keeper.folder else f" in {keeper.store.path}"
-                go_on = (
-                    "nothing was kept, for want of a store"
-                    if keeper.folder
-                    else ("run the same study with the same store to go on")
-                )
-                raise KeyboardInterrupt(
-                    f"stopped: {len(keys) - left} of {len(keys)} cells are done{where}; {go_on}"
-                ) from None
+                raise KeyboardInterrupt(keeper.stopped(len(keys) - left, len(keys))) from None
             finally:
                 writer.flush()
         return StudyResult(self, keeper)
-
-    def _computed(self, missing: set[str], n_jobs: int | None) -> Iterator[Cell]:
-        """Cells as they are done: those of a batch together, others split by split."""
-        others: list[tuple[Group, int, list[Planned]]] = []
-        for group in self.groups:
-            todo: dict[int, list[Planned]] = defaultdict(list)
-            for cell in group.cells:
-                if cell.key in missing:
-                    todo[cell.split].append(cell)
-            if not todo:
-                continue
-            if is_batched(group.method):
-                sizes = {number: [c.size for c in cells] for number, cells in todo.items()}
-                done = run_splits(group.data, sizes, group.method, self.rule, group.seed, n_jobs=n_jobs)
-                for number, outcomes in done:
-                    yield from _cells(group, number, todo[number], outcomes)
-            else:
-                others.extend((group, number, cells) for number, cells in todo.items())
-        if n_jobs in (None, 1):
-            computed: Iterable[list[Cell]] = (self._split(*job) for job in others)
-        else:
-            computed = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-                delayed(_run_one)(*job, self.rule) for job in others
-            )
-        for cells in computed:
-            yield from cells
-
-    def _split(self, group: Group, number: int, cells: list[Planned]) -> list[Cell]:
-        return _run_one(group, number, cells, self.rule)
 
     def __repr__(self) -> str:
         names = ", ".join(method.name for method in self.methods)
         return f"Study({names}: {len(self)} cells of {len(self.data)} data sets)"
 
 
-class Keeper:
-    """A store, and the folder that goes with it where it is a temporary one.
-
-    Parameters
-    ----------
-    store : Store
-        Open.
-    folder : TemporaryDirectory or None
-        Gone with this object.
-    """
-
-    def __init__(self, store: Store, folder: TemporaryDirectory[str] | None = None) -> None:
-        self.store = store
-        self.folder = folder
-
-
-def _open(store: Any) -> Keeper:
-    if isinstance(store, Store):
-        return Keeper(store)
-    if store is not None:
-        return Keeper(Store(store))
-    folder = TemporaryDirectory(prefix="svdecode-", ignore_cleanup_errors=True)
-    return Keeper(Store(Path(folder.name) / "study.sqlite"), folder)
+def _named(dataset: Any) -> dict[str, Dataset]:
+    if isinstance(dataset, Mapping):
+        named = dict(dataset)
+    else:
+        named = {getattr(dataset, "name", "") or "data": dataset}
+    if not named:
+        raise ValueError("dataset: found none, expected a Dataset, or a dict of them")
+    for name, data in named.items():
+        if not isinstance(data, Dataset):
+            of = f" as {name!r}" if isinstance(dataset, Mapping) else ""
+            raise ValueError(f"dataset: found {type(data).__name__}{of}, expected a Dataset")
+        if not (isinstance(name, str) and name):
+            raise ValueError(f"dataset: found the name {name!r}, expected names that are text")
+    return named
 
 
-class _Writer:
-    """Puts cells into the store a few at a time."""
-
-    def __init__(self, store: Store, advance: Advance) -> None:
-        self._store, self._advance = store, advance
-        self._waiting: list[Cell] = []
-        self._last = time.monotonic()
-
-    def put(self, cell: Cell) -> None:
-        self._waiting.append(cell)
-        if time.monotonic() - self._last > EVERY:
-            self.flush()
-
-    def flush(self) -> None:
-        cells, self._waiting = self._waiting, []
-        if cells:
-            self._store.put(cells)
-            self._advance(len(cells))
-        self._last = time.monotonic()
-
-
-def _run_one(group: Group, number: int, cells: list[Planned], rule: Any) -> list[Cell]:
-    sizes = [cell.size for cell in cells]
+def _seeds(seeds: Any) -> list[int]:
     try:
-        outcomes = run_split(group.data, number, group.method, sizes, rule, group.seed)
-    except ValueError as error:
-        where = f"{group.method.name}, {group.data.name}, {group.data.splits[number].name}"
-        raise ValueError(f"{error} ({where})") from error
-    return list(_cells(group, number, cells, outcomes))
+        listed = [check_count(seed, "seeds", minimum=0) for seed in seeds]
+    except TypeError:
+        raise ValueError(
+            f"seeds: found {seeds!r}, expected several whole numbers, such as range(10)"
+        ) from None
+    if not listed or len(set(listed)) < len(listed):
+        found = f"{listed}, one of them twice" if listed else "none"
+        raise ValueError(f"seeds: found {found}, expected at least one, each once")
+    return listed
 
 
-def _cells(
-    group: Group, number: int, planned: Sequence[Planned], outcomes: Sequence[Outcome]
-) -> Iterator[Cell]:
-    data, method = group.data, group.method
-    split, y = data.splits[number], data.dataset.y
-    for cell, outcome in zip(planned, outcomes, strict=True):
-        extra: dict[str, Any] = {"protocol": data.splits.name, "n_train": len(split.train)}
-        if group.permutation:
-            extra["permutation"] = group.permutation
-        if split.classes is not None:
-            extra |= {"classes": list(split.classes), "base_fold": split.fold}
-        if not np.isnan(outcome.inner):
-            extra["inner_accuracy"] = outcome.inner
-        yield Cell(
-            key=cell.key,
-            dataset=data.name,
-            method=method.name,
-            parameters=dict(method.fixed),
-            n_components=None if cell.size == CHOSEN else cell.size,
-            fold=split.name,
-            seed=group.seed,
-            test_rows=split.test,
-            classes=outcome.classes,
-            predictions=outcome.predictions,
-            truth=y[split.test],
-            scores=outcome.scores,
-            accuracy=accuracy(y[split.test], outcome.predictions),
-            chosen=outcome.chosen,
-            seconds=outcome.seconds,
-            stationarity=outcome.stationarity,
-            converged=outcome.converged,
-            dual=outcome.dual,
-            extra=extra,
-        )
+def _with_options(protocol: Callable[..., Splits], options: Mapping[str, Any]) -> Callable[[Dataset], Splits]:
+    try:
+        inspect.signature(protocol).bind(None, **options)
+    except TypeError as error:
+        raise ValueError(
+            f"protocol_options: found {dict(options)} ({error}), expected its keywords"
+        ) from None
+    return partial(protocol, **options)
+
+
+def _check_permutable(prepared: Sequence[Prepared]) -> None:
+    for data in prepared:
+        if any(split.classes is not None for split in data.splits):
+            raise ValueError(
+                "n_permutations: found splits of pairs of classes, expected a protocol whose rows do not "
+                "depend on the labels that are permuted"
+            )
+        d = data.dataset
+        check_exchangeable(d.y, runs=d.runs, subjects=d.subjects)

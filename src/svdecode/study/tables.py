@@ -13,6 +13,7 @@ import pandas as pd
 
 from svdecode.study.cells import Cell
 from svdecode.study.keys import canonical_json
+from svdecode.svdm.labels import unknown
 
 ROWS = ("cells", "samples")
 """What a row of a table may be."""
@@ -62,13 +63,25 @@ def _sample_rows(cells: Iterable[Cell]) -> pd.DataFrame:
         n_test = len(cell.test_rows)
         predicted = _one_a_row(cell.predictions)
         true = [None] * n_test if cell.truth is None else _one_a_row(cell.truth)
-        right = [None if t is None else p == t for p, t in zip(predicted, true, strict=True)]
+        right = _right(cell)
         for name in (*NAMED, "key"):
             columns[name].extend([getattr(cell, name)] * n_test)
         rows = cell.test_rows.tolist()
         for name, values in (("row", rows), ("truth", true), ("prediction", predicted), ("correct", right)):
             columns[name].extend(values)
     return pd.DataFrame(columns)
+
+
+def _right(cell: Cell) -> list[bool | None]:
+    """Whether each sample is predicted rightly; None where that is not known, or no pair's classifier can."""
+    if cell.truth is None:
+        return [None] * len(cell.test_rows)
+    off = unknown(cell.truth).reshape(len(cell.truth), -1)
+    right: Any = (off | np.asarray(cell.truth == cell.predictions).reshape(off.shape)).all(axis=1)
+    scored = ~off.all(axis=1)
+    if "classes" in cell.extra:
+        scored &= np.isin(cell.truth, cell.extra["classes"])
+    return [r if s else None for r, s in zip(right.tolist(), scored.tolist(), strict=True)]
 
 
 def _one_a_row(labels: Any) -> list[Any]:

@@ -50,6 +50,9 @@ class Batch:
         Of random starts.
     with_dual : bool
         Whether cells tell the coefficients of their scores over the training rows.
+    start_size : int or None
+        Columns of the start that a fold's fits share, so that a fit does not depend on which others run
+        beside it, to the last digit; by default as many as the largest of them needs.
     """
 
     shared: SharedGram
@@ -62,6 +65,7 @@ class Batch:
     class_weight: Any = None
     seed: int = 0
     with_dual: bool = False
+    start_size: int | None = None
 
 
 @dataclass(frozen=True)
@@ -129,8 +133,13 @@ def run_batch(
 
 
 def _by_fold(candidates: Sequence[Any], n_folds: int) -> Iterator[Sequence[Weights]]:
+    own = bool(candidates) and not isinstance(candidates[0], Weights)
+    if own and len(candidates) != n_folds:
+        raise ValueError(
+            f"candidates: found lists for {len(candidates)} folds, expected one for each of {n_folds}"
+        )
     for number in range(n_folds):
-        yield candidates[number] if isinstance(candidates[0], Sequence) else candidates
+        yield candidates[number] if own else candidates
 
 
 def _run_fold(
@@ -154,7 +163,8 @@ def _run_fold(
     for which, weights in enumerate(candidates):
         objective = make_objective(reduction, targets, entries, weights, batch.n_features, scale)
         if solving is None:
-            largest = min(max(w.n_components for w in candidates), reduction.rank)
+            needed = batch.start_size or max(w.n_components for w in candidates)
+            largest = min(needed, reduction.rank)
             solving = _shared_start(batch.solving, objective, train, largest)
         l = min(weights.n_components, reduction.rank)
         result, ends = solve(objective, l, solving, np.random.default_rng(batch.seed))
