@@ -143,9 +143,7 @@ class Objective:
             + self.constant
         )
 
-    def stationarity(
-        self, factors: Factors, multipliers: FloatArray, value: float | None = None
-    ) -> float:
+    def stationarity(self, factors: Factors, multipliers: FloatArray, value: float | None = None) -> float:
         """How far from a stationary point, with one multiplier matrix for all blocks.
 
         The largest of the blocks' residuals (gradient of the Lagrangian times the size of the

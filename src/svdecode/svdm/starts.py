@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from svdecode._checks import FloatArray
-from svdecode.svdm.kernels.alternation import basis_step
+from svdecode.svdm.kernels.alternation import basis_step, scale_start
 from svdecode.svdm.objective import Factors, Objective
 
 
@@ -89,18 +89,14 @@ def starting_factors(objective: Objective, Z: FloatArray) -> Factors:
         With Θ = 0.
     """
     Z = np.array(Z, dtype=np.float64, order="C")
-    n, l = Z.shape
+    l = Z.shape[1]
     k, r = objective.Y.shape[1], objective.X.shape[1]
-    norms = np.linalg.norm(Z, axis=0)
-    norms[norms == 0] = 1.0
-    if np.isfinite(objective.z.radius):
-        Z *= objective.z.radius / max(float(np.linalg.norm(Z, axis=1).max()), 1e-300)
-    elif objective.z.ridge > 0:
-        Z *= np.sqrt(n) / norms
     factors = Factors(Z, np.zeros((l, r)), np.zeros(r), np.zeros((l, k)), np.zeros(k))
+    numbers = objective.numbers()
+    scale_start(numbers, Z)
     if objective.w.constraint:
         _unit_rows(objective, factors)
-    basis_step(objective.X, objective.numbers(), *factors[:3])
+    basis_step(objective.X, numbers, *factors[:3])
     return factors
 
 

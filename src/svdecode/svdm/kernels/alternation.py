@@ -31,6 +31,22 @@ def basis_step(X, numbers, Z, W, mean):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def scale_start(numbers, Z):  # type: ignore[no-untyped-def]
+    """Coordinates as large as the penalty or the ball on them wants a start to be, in place."""
+    n, l = Z.shape
+    if np.isfinite(numbers.z_radius):
+        longest = 1e-300
+        for i in range(n):
+            longest = max(longest, np.sqrt((Z[i] ** 2).sum()))
+        Z *= numbers.z_radius / longest
+    elif numbers.z_ridge > 0.0:
+        for j in range(l):
+            norm = np.sqrt((Z[:, j] ** 2).sum())
+            if norm > 0.0:
+                Z[:, j] *= np.sqrt(n) / norm
+
+
+@kernel
 def design(Z, has_bias):  # type: ignore[no-untyped-def]
     """[1 Z] where there is a bias, else Z."""
     if not has_bias:

@@ -195,7 +195,7 @@ def theta_step(A, Y, C, margin, H, constraint, radius, lam_warm, Theta_warm=None
             y[i], c[i] = Y[i, label], C[i, label]
             lam[i] = min(max(lam_warm[i, label], 0.0), c[i]) if y[i] != 0.0 else 0.0
         converged, exact = False, False
-        if has_sets and np.any(lam):
+        if has_sets and (constraint == BALL or np.any(lam)):
             theta, solved = np.zeros(p), lam.copy()
             if Theta_warm is not None:
                 theta[:] = Theta_warm[:, label]
