@@ -3,8 +3,8 @@
 1. The protocol of Pereira & Gordon 2006 (3.2, 3.3) on three subjects of 84 × 16000: six folds of whole
    cycles, the hinge weight chosen of eight in the other five, 1 to 15 components, ten random starts: 110 700
    fits of the protocol. Beside it LIBLINEAR fits (hinge, tol 1e-4, 1000 iterations) of as many rows on data
-   reduced to the same numbers of components, C = l / (2 n shrinkage) as `balanced` has it at eight weights, of
-   which a random sample is timed, by the same number of workers. Required: at least as many fits a second.
+   reduced to the same numbers of components, C = l / (2 n shrinkage) as `balanced` has it at eight weights;
+   a random sample of them is timed, by the same number of workers. Required: at least as many fits a second.
 2. Leave one run out on one subject of Haxby et al. 2011, seven classes, and on one subject of part 1, two
    classes: 15 numbers of components, eight weights, inner runs; beside
    `GridSearchCV(Pipeline(PCA, LinearSVC))` over the same folds and grid. Required: 10 times as fast with two
