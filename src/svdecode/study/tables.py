@@ -77,8 +77,8 @@ def _right(cell: Cell) -> list[bool | None]:
     if cell.truth is None:
         return [None] * len(cell.test_rows)
     off = unknown(cell.truth).reshape(len(cell.truth), -1)
-    right: Any = (off | np.asarray(cell.truth == cell.predictions).reshape(off.shape)).all(axis=1)
-    scored = ~off.all(axis=1)
+    right = np.all(off | np.asarray(cell.truth == cell.predictions).reshape(off.shape), axis=1)
+    scored = ~np.all(off, axis=1)
     if "classes" in cell.extra:
         scored &= np.isin(cell.truth, cell.extra["classes"])
     return [r if s else None for r, s in zip(right.tolist(), scored.tolist(), strict=True)]
