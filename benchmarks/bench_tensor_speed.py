@@ -12,7 +12,8 @@ from sklearn.svm import SVC
 from timing import race
 
 from svdecode.tensor.bounds import bound_curve, smallest, spectrum
-from svdecode.tensor.decomposition import Factors, decompose
+from svdecode.tensor.decomposition import decompose
+from svdecode.tensor.factors import Factors
 
 N_SUBJECTS, N_PICTURES = 15, 84
 

@@ -9,7 +9,7 @@ from tensor.two_views import gaussian, pictures_and_scans
 
 from svdecode import TensorDecomposition
 from svdecode.tensor.bounds import BOUNDS, bound_curve, smallest, spectrum
-from svdecode.tensor.decomposition import factor
+from svdecode.tensor.factors import factor
 from svdecode.tensor.selection import chosen_by_lasso
 
 mpl.use("Agg")

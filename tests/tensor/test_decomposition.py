@@ -8,7 +8,8 @@ from tensor.naive_tensor import as_printed, centered_kernels, fitted_svm, same_u
 from tensor.two_views import gaussian, pictures_and_scans
 
 from svdecode import TensorDecomposition, TensorSVC
-from svdecode.tensor.decomposition import WORTH_SQUARING, decompose, factor
+from svdecode.tensor.decomposition import WORTH_SQUARING, decompose
+from svdecode.tensor.factors import factor
 
 SHAPES = {
     "both wide": (40, 60, 50),

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from svdecode._checks import FloatArray, check_choice, check_count, check_number
 from svdecode.tensor.base import ViewProjections
 from svdecode.tensor.bounds import BOUNDS, bound_curve, smallest, spectrum
-from svdecode.tensor.decomposition import Decomposition, Factors, factor
+from svdecode.tensor.decomposition import Decomposition
+from svdecode.tensor.factors import Factors, factor
 from svdecode.tensor.multiway import DECOMPOSITIONS, decompose_views, stacked_cores
 from svdecode.tensor.selection import chosen_by_lasso
 from svdecode.tensor.svc import fit_svms, product, read_labels
