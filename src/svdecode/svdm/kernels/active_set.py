@@ -43,7 +43,7 @@ def _gap(A, m, c, H, D, constraint, theta, slack, lam):  # type: ignore[no-untyp
 
 @kernel
 def _descend(A, H, c, theta, slack, target, sets):  # type: ignore[no-untyped-def]
-    """Go from θ towards the target down to the lowest point, θ and slack in place; False if that is it.
+    """Go from θ towards the target down to the lowest point, in place; False if these sets have no lower.
 
     Samples that cross their margin on the way change sides; the one at which it ends is on its margin.
     """
@@ -64,7 +64,7 @@ def _descend(A, H, c, theta, slack, target, sets):  # type: ignore[no-untyped-de
         theta[:] = target
         slack -= closing
         return False
-    t, hit = 1.0, -1
+    t, hit, crossed = 1.0, -1, False
     while True:
         t, hit = 1.0, -1
         for i in range(c.size):
@@ -78,7 +78,7 @@ def _descend(A, H, c, theta, slack, target, sets):  # type: ignore[no-untyped-de
         if slope + t * bend >= 0.0:
             sets[hit] = ON
             break
-        sets[hit] = -sets[hit]
+        sets[hit], crossed = -sets[hit], True
     if bend > 0.0 and slope + t * bend > 0.0 and (hit < 0 or sets[hit] != ON):
         t, hit = max(-slope / bend, 0.0), 0
     if hit < 0:
@@ -86,7 +86,7 @@ def _descend(A, H, c, theta, slack, target, sets):  # type: ignore[no-untyped-de
     else:
         theta += t * direction
     slack -= t * closing
-    return hit >= 0
+    return hit >= 0 or crossed
 
 
 @kernel
