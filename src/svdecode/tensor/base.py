@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from svdecode._checks import FloatArray, check_count
-from svdecode.tensor.kernels import ViewKernels, training_views
+from svdecode.tensor.kernels import ViewKernels, in_columns, training_views
 from svdecode.tensor.views import Mask, read_views
 
 #: what a stored estimator of this room asks skops to trust; the second only where a kernel is not "linear"
@@ -30,18 +30,23 @@ TRUSTED_TYPES = (
 class ViewsEstimator:
     """An estimator whose X holds several views, each with its kernel."""
 
-    views: Any
-    kernel: Any
-    gamma: Any
-    degree: Any
-    coef0: Any
     kernels_: ViewKernels
 
+    def __init__(
+        self, views: Any, *, kernel: Any, gamma: Any, degree: Any, coef0: Any, center: Any = True
+    ) -> None:
+        self.views = views
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.center = center
+
     def _read_training(self, X: Any) -> list[tuple[FloatArray, float]]:
-        """Keep the training rows of all views; return their centered kernel matrices, with their noise."""
-        self.kernels_ = training_views(
-            self, X, self.views, kernel=self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0
-        )
+        """Keep the training rows of all views; return their kernel matrices, with their noise."""
+        names = ("kernel", "gamma", "degree", "coef0", "center")
+        arguments = {name: getattr(self, name) for name in names}
+        self.kernels_ = training_views(self, X, self.views, **arguments)
         return self.kernels_.grams_and_noise()
 
     def _read_new(self, X: Any) -> list[Any]:
@@ -143,12 +148,16 @@ class ViewProjections(ViewsEstimator):
         """Weights of the projections in the columns of X, computed when asked for.
 
         One array of shape (n_projections, m_v) a view, with a leading axis of classes for more than two;
-        None for a view whose kernel is not "linear", which has none.
+        None for a view that has none: its kernel is neither "linear" nor "polynomial" of degree 1 (whose
+        constant is no weight of a column and is left out).
         """
         check_is_fitted(self)
-        return [
-            _lifted(rows, dual) for rows, dual in zip(self.kernels_.rows, self.dual_weights_, strict=True)
-        ]
+        weights: list[FloatArray | None] = []
+        for rows, dual in zip(self.kernels_.rows, self.dual_weights_, strict=True):
+            by_row = np.moveaxis(dual, -1, -2)  # a projection a row, after the classes
+            flat = in_columns(rows, by_row.reshape(-1, by_row.shape[-1]))
+            weights.append(None if flat is None else flat.reshape(*by_row.shape[:-1], -1))
+        return weights
 
     def get_feature_names_out(
         self,
@@ -179,12 +188,3 @@ class ViewProjections(ViewsEstimator):
 
     def _class_names(self) -> list[Any]:
         return list(getattr(self, "classes_", []))
-
-
-def _lifted(rows: Any, dual: FloatArray) -> FloatArray | None:
-    """Projections of a linear view in its columns, a projection a row."""
-    if not hasattr(rows, "mean"):
-        return None
-    if dual.ndim == 2:
-        return np.asarray(rows.combine(dual.T))
-    return np.stack([rows.combine(one.T) for one in dual])

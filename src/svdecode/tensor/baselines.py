@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from svdecode._checks import FloatArray, check_choice, check_number
 from svdecode.tensor.cca import KernelCCA
-from svdecode.tensor.classifiers import ViewsClassifier
+from svdecode.tensor.classifiers import OneKernelSVC
+from svdecode.tensor.kernels import in_columns
 from svdecode.tensor.machines import ProjectionsClassifier
-from svdecode.tensor.svc import fit_svms, read_labels
+from svdecode.tensor.svc import read_labels
 
 
-class ConcatenatedSVC(ViewsClassifier, BaseEstimator):
+class ConcatenatedSVC(OneKernelSVC, BaseEstimator):
     """Support vector machine on the features of all views put side by side: the sum of their kernels.
 
     Parameters
@@ -22,7 +25,7 @@ class ConcatenatedSVC(ViewsClassifier, BaseEstimator):
     views : list
         As for `TensorSVC`.
     kernel : {"linear", "rbf", "polynomial", "precomputed"} or callable, or a list, default "linear"
-        Inner product in each view, which is centered.
+        Inner product in each view. It is centered, which changes nothing for samples that have all views.
     C : float, default 1.0
         Upper bound of the dual weights.
     gamma, degree, coef0 : float, or a list
@@ -39,7 +42,7 @@ class ConcatenatedSVC(ViewsClassifier, BaseEstimator):
     intercept_ : array of shape (k,)
         Bias.
     coef_ : list of arrays of shape (k, m_v)
-        Weights in the columns of each view, computed when asked for; None where its kernel is not "linear".
+        Weights in the columns of each view, computed when asked for; None where its kernel has none.
     kernels_ : ViewKernels
         The training samples of each view.
 
@@ -64,6 +67,8 @@ class ConcatenatedSVC(ViewsClassifier, BaseEstimator):
     [(1, 4), (1, 2)]
     """
 
+    _missing = 0.0
+
     def __init__(
         self,
         views: Any,
@@ -75,47 +80,18 @@ class ConcatenatedSVC(ViewsClassifier, BaseEstimator):
         coef0: Any = 1,
         tol: float = 1e-3,
     ) -> None:
-        self.views = views
-        self.kernel = kernel
+        super().__init__(views, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0)
         self.C = C
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
         self.tol = tol
 
-    def fit(self, X: Any, y: Any) -> ConcatenatedSVC:
-        """Fit the SVM.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features), or list of matrices
-            Training samples with all their views.
-        y : array of shape (n_samples,)
-            Class labels.
-
-        Returns
-        -------
-        ConcatenatedSVC
-            The fitted object.
-        """
-        C, tol = check_number(self.C, "C", positive=True), check_number(self.tol, "tol", positive=True)
-        kernels = [K for K, _ in self._read_training(X)]
-        self.classes_, signs = read_labels(y, self.kernels_.n_samples)
-        self.dual_coef_, self.intercept_ = fit_svms(np.sum(kernels, axis=0), signs, C, tol)
-        return self
-
-    def _scores(self, X: Any) -> FloatArray:
-        values, present = self._cross(X)
-        for kernel, has in zip(values, present.T, strict=True):
-            kernel[~has] = 0.0
-        return np.asarray(np.sum(values, axis=0) @ self.dual_coef_.T + self.intercept_)
+    def _combine(self, kernels: Sequence[FloatArray]) -> FloatArray:
+        return np.asarray(np.sum(kernels, axis=0))
 
     @property
     def coef_(self) -> list[FloatArray | None]:
         """Weights in the columns of each view."""
-        return [
-            rows.combine(self.dual_coef_) if hasattr(rows, "mean") else None for rows in self.kernels_.rows
-        ]
+        check_is_fitted(self)
+        return [in_columns(rows, self.dual_coef_) for rows in self.kernels_.rows]
 
 
 class KernelCCASVC(ProjectionsClassifier, BaseEstimator):
@@ -131,7 +107,7 @@ class KernelCCASVC(ProjectionsClassifier, BaseEstimator):
         Divide the kernel of the projections by its mean diagonal, so that C means the same in any unit. The
         paper does not.
     kernel : {"linear", "rbf", "polynomial", "precomputed"} or callable, or a list, default "linear"
-        Inner product in each view, which is centered.
+        Inner product in each view.
     regularization : float or list of floats, default 0.1
         As for `KernelCCA`, with `normalize=True`.
     n_components : int, optional
@@ -140,6 +116,10 @@ class KernelCCASVC(ProjectionsClassifier, BaseEstimator):
         Upper bound of the dual weights.
     gamma, degree, coef0 : float, or a list
         Of the kernels; see `svdecode.reduction.kernel_matrix`.
+    center : bool, or a list, default True
+        Whether the training samples' mean is the origin of each view's feature space, as in the paper.
+        Products of centered kernels cancel what each view tells by itself; ``kernel="polynomial",
+        degree=1, coef0=1, center=False`` is 1 + γ⟨x, x'⟩, whose products keep it.
     tol : float, default 1e-3
         LIBSVM's stopping tolerance.
 
@@ -178,18 +158,15 @@ class KernelCCASVC(ProjectionsClassifier, BaseEstimator):
         gamma: Any = None,
         degree: Any = 3,
         coef0: Any = 1,
+        center: Any = True,
         tol: float = 1e-3,
     ) -> None:
-        self.views = views
+        super().__init__(views, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, center=center)
         self.use = use
         self.scale = scale
-        self.kernel = kernel
         self.regularization = regularization
         self.n_components = n_components
         self.C = C
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
         self.tol = tol
 
     def fit(self, X: Any, y: Any) -> KernelCCASVC:
@@ -227,4 +204,5 @@ class KernelCCASVC(ProjectionsClassifier, BaseEstimator):
     @property
     def coef_(self) -> list[FloatArray | None]:
         """Weights of the SVM of each view alone in the columns of the view: maps."""
+        check_is_fitted(self)
         return self._maps(self.cca_.weights_)

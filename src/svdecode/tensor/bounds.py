@@ -1,7 +1,7 @@
 """How many projections: bounds on what a view loses outside its t leading directions (the paper's section 4).
 
-With λ_1 ≥ λ_2 ≥ … the eigenvalues of the view's centered kernel matrix over n samples, λ^{>t} the sum of all
-but the first t, and R the radius of a ball that holds the samples:
+With λ_1 ≥ λ_2 ≥ … the eigenvalues of the view's kernel matrix (centered by default) over n samples, λ^{>t}
+the sum of all but the first t, and R the radius of a ball that holds the samples:
 
     "bound"                (1/n) λ^{>t} + 2 (1 + √t)/√n,  the kernel scaled to a mean diagonal of 1
     "theorem"              (1/n) λ^{>t} + (1 + √t)/√n · √((2/n) Σ κ(x_i, x_i)) + R² √((18/n) ln(2n/δ))
@@ -64,9 +64,9 @@ def bound_curve(
     kind : {"bound", "theorem", "theorem_homogeneous"}
         Which.
     eigenvalues : array of shape (r,)
-        Of the centered kernel matrix, descending.
+        Of the kernel matrix, descending.
     diagonal : array of shape (n,)
-        κ(x_i, x_i), centered.
+        κ(x_i, x_i), of the same kernel matrix.
     failure_probability : float
         The theorem's δ.
     radius : float, optional

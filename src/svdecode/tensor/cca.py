@@ -83,8 +83,8 @@ class KernelCCA(ViewProjections, TransformerMixin, BaseEstimator):
         only the number of entries counts. Square matrices are the training kernels themselves (then
         `fit(None)` will do).
     kernel : {"linear", "rbf", "polynomial", "precomputed"} or callable, or a list, default "linear"
-        Inner product in each view, which is centered. With "precomputed" the columns of a view are its
-        kernel values with the training samples.
+        Inner product in each view. With "precomputed" the columns of a view are its kernel values with the
+        training samples.
     regularization : float or list of floats, default 0.1
         The share c, from 0 to 1, for all views or a view each. Without any, samples fewer than features
         correlate perfectly whatever they are.
@@ -94,6 +94,9 @@ class KernelCCA(ViewProjections, TransformerMixin, BaseEstimator):
         Multiply c K by the mean of K's diagonal, so that c means the same in any unit.
     gamma, degree, coef0 : float, or a list
         Of the kernels; see `svdecode.reduction.kernel_matrix`.
+    center : bool, or a list, default True
+        Whether the training samples' mean is the origin of each view's feature space. Without it the
+        projections hold second moments in place of variances and covariances.
 
     Attributes
     ----------
@@ -102,7 +105,8 @@ class KernelCCA(ViewProjections, TransformerMixin, BaseEstimator):
     dual_weights_ : tuple of arrays of shape (n_samples, n_components)
         β of each view.
     weights_ : list of arrays of shape (n_components, m_v)
-        The same in the columns of each view, computed when asked for; None where the kernel is not "linear".
+        The same in the columns of each view, computed when asked for; None where its kernel has none
+        (one that is neither "linear" nor "polynomial" of degree 1).
     correlations_ : array of shape (n_components,)
         The values of the objective; canonical correlations for c = 0.
     kernels_ : ViewKernels
@@ -142,15 +146,12 @@ class KernelCCA(ViewProjections, TransformerMixin, BaseEstimator):
         gamma: Any = None,
         degree: Any = 3,
         coef0: Any = 1,
+        center: Any = True,
     ) -> None:
-        self.views = views
-        self.kernel = kernel
+        super().__init__(views, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, center=center)
         self.regularization = regularization
         self.n_components = n_components
         self.normalize = normalize
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
 
     def fit(self, X: Any, y: Any = None) -> KernelCCA:  # noqa: ARG002
         """Find the projections.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +53,48 @@ class ViewsClassifier(ViewsEstimator, ClassifierMixin):
         raise NotImplementedError
 
 
-class TensorSVC(ViewsClassifier, BaseEstimator):
+class OneKernelSVC(ViewsClassifier):
+    """One SVM on one kernel, which is made of those of all views."""
+
+    #: what a view's kernel values are where a new sample lacks it
+    _missing: float
+
+    C: Any
+    tol: Any
+
+    def _combine(self, kernels: Sequence[FloatArray]) -> FloatArray:
+        """One matrix of a matrix a view."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the SVM.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features), or list of matrices
+            Training samples with all their views.
+        y : array of shape (n_samples,)
+            Class labels.
+
+        Returns
+        -------
+        estimator
+            The fitted object.
+        """
+        C, tol = check_number(self.C, "C", positive=True), check_number(self.tol, "tol", positive=True)
+        kernels = [K for K, _ in self._read_training(X)]
+        self.classes_, signs = read_labels(y, self.kernels_.n_samples)
+        self.dual_coef_, self.intercept_ = fit_svms(self._combine(kernels), signs, C, tol)
+        return self
+
+    def _scores(self, X: Any) -> FloatArray:
+        values, present = self._cross(X)
+        for kernel, has in zip(values, present.T, strict=True):
+            kernel[~has] = self._missing
+        return np.asarray(self._combine(values) @ self.dual_coef_.T + self.intercept_)
+
+
+class TensorSVC(OneKernelSVC, BaseEstimator):
     """Support vector machine whose kernel is the product of the kernels of several views.
 
         f(x, y) = Σ_i α_i c_i κ_x(x_i, x) κ_y(y_i, y) + b       (Hardoon & Shawe-Taylor 2009, section 2)
@@ -68,12 +110,16 @@ class TensorSVC(ViewsClassifier, BaseEstimator):
         only the number of entries counts. Square matrices are the training kernels themselves (then
         `fit(None, y)` will do).
     kernel : {"linear", "rbf", "polynomial", "precomputed"} or callable, or a list, default "linear"
-        Inner product in each view, which is centered. With "precomputed" the columns of a view are its
-        kernel values with the training samples.
+        Inner product in each view. With "precomputed" the columns of a view are its kernel values with the
+        training samples.
     C : float, default 1.0
         Upper bound of the dual weights; LIBSVM's default, which the paper takes.
     gamma, degree, coef0 : float, or a list
         Of the kernels; see `svdecode.reduction.kernel_matrix`.
+    center : bool, or a list, default True
+        Whether the training samples' mean is the origin of each view's feature space, as in the paper.
+        Products of centered kernels cancel what each view tells by itself; ``kernel="polynomial",
+        degree=1, coef0=1, center=False`` is 1 + γ⟨x, x'⟩, whose products keep it.
     tol : float, default 1e-3
         LIBSVM's stopping tolerance.
 
@@ -105,6 +151,8 @@ class TensorSVC(ViewsClassifier, BaseEstimator):
     True
     """
 
+    _missing = 1.0
+
     def __init__(
         self,
         views: Any,
@@ -114,39 +162,12 @@ class TensorSVC(ViewsClassifier, BaseEstimator):
         gamma: Any = None,
         degree: Any = 3,
         coef0: Any = 1,
+        center: Any = True,
         tol: float = 1e-3,
     ) -> None:
-        self.views = views
-        self.kernel = kernel
+        super().__init__(views, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, center=center)
         self.C = C
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
         self.tol = tol
 
-    def fit(self, X: Any, y: Any) -> TensorSVC:
-        """Fit the SVM.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features), or list of matrices
-            Training samples with all their views.
-        y : array of shape (n_samples,)
-            Class labels.
-
-        Returns
-        -------
-        TensorSVC
-            The fitted object.
-        """
-        C, tol = check_number(self.C, "C", positive=True), check_number(self.tol, "tol", positive=True)
-        kernels = [K for K, _ in self._read_training(X)]
-        self.classes_, signs = read_labels(y, self.kernels_.n_samples)
-        self.dual_coef_, self.intercept_ = fit_svms(product(kernels), signs, C, tol)
-        return self
-
-    def _scores(self, X: Any) -> FloatArray:
-        values, present = self._cross(X)
-        for kernel, has in zip(values, present.T, strict=True):
-            kernel[~has] = 1.0
-        return np.asarray(product(values) @ self.dual_coef_.T + self.intercept_)
+    def _combine(self, kernels: Sequence[FloatArray]) -> FloatArray:
+        return product(kernels)

@@ -6,6 +6,7 @@ from collections.abc import Sized
 from typing import Any
 
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from svdecode._checks import FloatArray, check_choice
 from svdecode.tensor.estimators import TensorDecomposition
@@ -35,12 +36,16 @@ class DecomposedTensorSVC(ProjectionsClassifier, BaseEstimator):
         Divide the kernel of the projections by its mean diagonal, so that C means the same in any unit. The
         paper does not.
     kernel : {"linear", "rbf", "polynomial", "precomputed"} or callable, or a list, default "linear"
-        Inner product in each view, which is centered. With "precomputed" the columns of a view are its
-        kernel values with the training samples.
+        Inner product in each view. With "precomputed" the columns of a view are its kernel values with the
+        training samples.
     C : float, default 1.0
         Upper bound of the dual weights of both SVMs.
     gamma, degree, coef0 : float, or a list
         Of the kernels; see `svdecode.reduction.kernel_matrix`.
+    center : bool, or a list, default True
+        Whether the training samples' mean is the origin of each view's feature space, as in the paper.
+        Products of centered kernels cancel what each view tells by itself; ``kernel="polynomial",
+        degree=1, coef0=1, center=False`` is 1 + γ⟨x, x'⟩, whose products keep it.
     tol : float, default 1e-3
         LIBSVM's stopping tolerance.
     decomposition : {"cp", "tucker"}, default "cp"
@@ -58,7 +63,7 @@ class DecomposedTensorSVC(ProjectionsClassifier, BaseEstimator):
         Their number.
     coef_ : list of arrays of shape (k, m_v)
         Weights of the SVM of each view alone, taken back to its columns (the paper's Figure 4); computed when
-        asked for, None where the kernel is not "linear" or `use` has no such SVM.
+        asked for, None where the kernel has none (see `TensorDecomposition`) or `use` has no such SVM.
 
     See Also
     --------
@@ -99,19 +104,16 @@ class DecomposedTensorSVC(ProjectionsClassifier, BaseEstimator):
         gamma: Any = None,
         degree: Any = 3,
         coef0: Any = 1,
+        center: Any = True,
         tol: float = 1e-3,
         decomposition: str = "cp",
         random_state: Any = None,
     ) -> None:
-        self.views = views
+        super().__init__(views, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, center=center)
         self.n_projections = n_projections
         self.use = use
         self.scale = scale
-        self.kernel = kernel
         self.C = C
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
         self.tol = tol
         self.decomposition = decomposition
         self.random_state = random_state
@@ -151,4 +153,5 @@ class DecomposedTensorSVC(ProjectionsClassifier, BaseEstimator):
     @property
     def coef_(self) -> list[FloatArray | None]:
         """Weights of the SVM of each view alone in the columns of the view: maps."""
+        check_is_fitted(self)
         return self._maps(self.decomposition_.weights_)

@@ -46,12 +46,16 @@ class TensorDecomposition(ViewProjections, TransformerMixin, BaseEstimator):
         "theorem": where Theorem 1 is, as printed, "theorem_homogeneous" as it was first published; "max":
         all; "lasso": those that a LASSO on the labels keeps. Above the rank spare projections are zero.
     kernel : {"linear", "rbf", "polynomial", "precomputed"} or callable, or a list, default "linear"
-        Inner product in each view, which is centered. With "precomputed" the columns of a view are its
-        kernel values with the training samples.
+        Inner product in each view. With "precomputed" the columns of a view are its kernel values with the
+        training samples.
     C : float, default 1.0
         Upper bound of the SVM's dual weights.
     gamma, degree, coef0 : float, or a list
         Of the kernels; see `svdecode.reduction.kernel_matrix`.
+    center : bool, or a list, default True
+        Whether the training samples' mean is the origin of each view's feature space, as in the paper.
+        Products of centered kernels cancel what each view tells by itself; ``kernel="polynomial",
+        degree=1, coef0=1, center=False`` is 1 + γ⟨x, x'⟩, whose products keep it.
     tol : float, default 1e-3
         LIBSVM's stopping tolerance.
     failure_probability : float, default 0.05
@@ -76,8 +80,9 @@ class TensorDecomposition(ViewProjections, TransformerMixin, BaseEstimator):
         Weights (β, γ) of the projections on the training samples, a view each. With more than two classes
         there is one decomposition a class against the rest, and a leading axis of classes.
     weights_ : list of arrays of shape (n_projections, m_v)
-        The same in the columns of each view, computed when asked for; None where the kernel is not "linear".
-        Those of the first view have length one, those of the second the singular value.
+        The same in the columns of each view, computed when asked for; None where its kernel has none
+        (one that is neither "linear" nor "polynomial" of degree 1).
+        Those of the first view have length one, those of the second the singular value, if linear.
     singular_values_ : array of shape (n_projections,)
         Singular values of W (υ), descending but for "lasso", which skips some; with a leading axis of classes
         for more than two.
@@ -135,6 +140,7 @@ class TensorDecomposition(ViewProjections, TransformerMixin, BaseEstimator):
         gamma: Any = None,
         degree: Any = 3,
         coef0: Any = 1,
+        center: Any = True,
         tol: float = 1e-3,
         failure_probability: float = 0.05,
         radius: float | None = None,
@@ -142,13 +148,9 @@ class TensorDecomposition(ViewProjections, TransformerMixin, BaseEstimator):
         decomposition: str = "cp",
         random_state: Any = None,
     ) -> None:
-        self.views = views
+        super().__init__(views, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, center=center)
         self.n_projections = n_projections
-        self.kernel = kernel
         self.C = C
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
         self.tol = tol
         self.failure_probability = failure_probability
         self.radius = radius
@@ -187,7 +189,8 @@ class TensorDecomposition(ViewProjections, TransformerMixin, BaseEstimator):
             if not rows.semidefinite:
                 factors.check(v)
         wanted = self._wanted(kernels, factors)
-        parts = [self._decomposed(kernels, signed, wanted, factors) for signed in self.dual_coef_]
+        how = {"decomposition": self.decomposition, "random_state": self.random_state}
+        parts = [decompose_views(kernels, a, wanted, factors=factors, **how) for a in self.dual_coef_]
         if self.n_projections == "lasso":
             parts = [self._lasso(kernels, part, c) for part, c in zip(parts, signs.T, strict=True)]
         self._set_results(parts)
@@ -214,22 +217,6 @@ class TensorDecomposition(ViewProjections, TransformerMixin, BaseEstimator):
             views = zip(kernels[BOUND_VIEW:], factors[BOUND_VIEW:], strict=True)
             return max(smallest(self._curve(kind, spectrum(K, L), K.diagonal())) for K, L in views)
         return None if isinstance(self.n_projections, str) else int(self.n_projections)
-
-    def _decomposed(
-        self,
-        kernels: Sequence[FloatArray],
-        signed: FloatArray,
-        wanted: int | None,
-        factors: Sequence[FloatArray],
-    ) -> Decomposition:
-        return decompose_views(
-            kernels,
-            signed,
-            wanted,
-            factors=factors,
-            decomposition=self.decomposition,
-            random_state=self.random_state,
-        )
 
     def _curve(self, kind: str, eigenvalues: FloatArray, diagonal: FloatArray) -> FloatArray:
         return bound_curve(

@@ -1,6 +1,7 @@
 """Kernels of views: the rows of each view as vectors of its kernel's feature space.
 
-All kernels are centered by the training rows, as section 2 of the paper assumes.
+They are centered by the training rows, as section 2 of the paper assumes, unless a view says otherwise: a
+product of kernels that are not centered may hold each view by itself, beside the products of features.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from svdecode._checks import FloatArray, IntArray, as_matrix
+from svdecode._checks import FloatArray, IntArray, as_matrix, check_choice
 from svdecode.reduction.kernels import Kernel, KernelRows, check_kernel
 from svdecode.reduction.rows import LinearRows, Rows
 from svdecode.tensor.views import Mask, present_rows, read_views
@@ -28,12 +29,15 @@ class KernelSettings:
         Scale of "rbf" and "polynomial".
     degree, coef0 : float
         Of "polynomial".
+    center : bool
+        Whether the mean of the training rows is the feature space's origin.
     """
 
     kernel: Kernel
     gamma: float | None = None
     degree: float = 3
     coef0: float = 1
+    center: bool = True
 
     @property
     def is_linear(self) -> bool:
@@ -45,21 +49,20 @@ class KernelSettings:
         """Whether the columns are kernel values already."""
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
-    def rows(self, block: Any, center: bool = True) -> Rows:
+    def rows(self, block: Any) -> Rows:
         """Rows of a view in the kernel's feature space."""
+        block = as_matrix(block)
         if self.is_linear:
-            return LinearRows(as_matrix(block), center)
+            return LinearRows(block, self.center)
         return KernelRows(
-            as_matrix(block), self.kernel, center, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+            block, self.kernel, self.center, gamma=self.gamma, degree=self.degree, coef0=self.coef0
         )
 
 
-def kernel_settings(
-    n_views: int, kernel: Any, gamma: Any = None, degree: Any = 3, coef0: Any = 1
-) -> tuple[KernelSettings, ...]:
+def kernel_settings(n_views: int, **arguments: Any) -> tuple[KernelSettings, ...]:
     """One kernel a view: each argument holds for all views, or is a list with an entry a view."""
     lists = []
-    for name, value in (("kernel", kernel), ("gamma", gamma), ("degree", degree), ("coef0", coef0)):
+    for name, value in arguments.items():
         if not isinstance(value, list | tuple):
             lists.append([value] * n_views)
         elif len(value) != n_views:
@@ -68,7 +71,13 @@ def kernel_settings(
             )
         else:
             lists.append(list(value))
-    return tuple(KernelSettings(check_kernel(k), *rest) for k, *rest in zip(*lists, strict=True))
+    each = [
+        KernelSettings(**dict(zip(arguments, values, strict=True))) for values in zip(*lists, strict=True)
+    ]
+    for setting in each:
+        check_kernel(setting.kernel)
+        check_choice(setting.center, "center", (True, False))
+    return tuple(each)
 
 
 @dataclass(frozen=True)
@@ -134,20 +143,13 @@ def _own(block: Any) -> Any:
     return np.array(block, order="K") if isinstance(block, np.ndarray) else block.copy()
 
 
-def training_views(
-    estimator: Any,
-    X: Any,
-    views: Any,
-    *,
-    kernel: Any = "linear",
-    gamma: Any = None,
-    degree: Any = 3,
-    coef0: Any = 1,
-    center: bool = True,
-) -> ViewKernels:
-    """Read the training samples of an estimator (see `read_views`), which must have all their views."""
+def training_views(estimator: Any, X: Any, views: Any, **arguments: Any) -> ViewKernels:
+    """Read the training samples of an estimator (see `read_views`), which must have all their views.
+
+    The other arguments are those of `KernelSettings`, for all views or as lists.
+    """
     blocks, columns = read_views(estimator, X, views, reset=True)
-    settings = kernel_settings(len(blocks), kernel, gamma, degree, coef0)
+    settings = kernel_settings(len(blocks), **arguments)
     rows = []
     for v, (block, chosen, setting) in enumerate(zip(blocks, columns, settings, strict=True)):
         present = present_rows(block, chosen)
@@ -159,5 +161,30 @@ def training_views(
             )
         if not setting.is_precomputed and not _on_disk(X, v):
             block = _own(block)
-        rows.append(setting.rows(block, center))
+        rows.append(setting.rows(block))
     return ViewKernels(tuple(rows), columns)
+
+
+def in_columns(rows: Rows, weights: FloatArray) -> FloatArray | None:
+    """Weighted sums of a view's training rows, as weights of its columns; None where there are no such.
+
+    Parameters
+    ----------
+    rows : Rows
+        Training rows of the view.
+    weights : array of shape (k, n)
+        Weights of the rows, a sum a row.
+
+    Returns
+    -------
+    array of shape (k, m_v) or None
+        For a linear kernel the sums themselves. A polynomial of degree 1, γ⟨x, x'⟩ + coef0, gives the
+        slopes γ Σ_i w_i x_i; the constant is left out.
+    """
+    if isinstance(rows, LinearRows):
+        return rows.combine(weights)
+    if isinstance(rows, KernelRows) and rows.kernel == "polynomial" and rows.degree == 1:
+        if rows.center:
+            weights = weights - weights.mean(axis=1, keepdims=True)
+        return np.asarray(rows.gamma * rows.linear.combine(weights))
+    return None
