@@ -1,6 +1,7 @@
 """Small data for studies, and the plain loops over scikit-learn's objects that a study has to equal."""
 
 import os
+import time
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from sklearn.linear_model import RidgeClassifier
 
 from svdecode.imaging import Dataset
-from svdecode.study import inner_splits
+from svdecode.study import Method, inner_splits
 
 #: fits that end so near to a stationary point end at the same one by the Gram matrix and by the data
 EXACT = {"tol": 1e-8, "max_iter": 3000}
@@ -68,9 +69,15 @@ class Counted(RidgeClassifier):
         self.path = path
 
     def fit(self, X, y):
+        time.sleep(float(os.environ.get("SECONDS_A_FIT", "0")))
         with Path(self.path).open("a") as file:
             file.write(f"{len(X)}\n")
         return super().fit(X, y)
+
+
+def counted(path, alphas=(100.0, 1.0)):
+    """A method that counts."""
+    return Method("ridge", Counted, {"alpha": alphas}, fixed={"path": str(path)})
 
 
 def fits(path):

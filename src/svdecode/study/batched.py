@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
@@ -23,7 +23,7 @@ from svdecode.study.choice import Rule
 from svdecode.study.methods import Method
 from svdecode.study.outcomes import CHOSEN, Outcome
 from svdecode.study.prepared import Prepared, eval_rows
-from svdecode.svdm.batch import Batch, Cell, run_batch
+from svdecode.svdm.batch import Batch, Cell, run_batch, threads
 from svdecode.svdm.fitting import Weights
 from svdecode.svdm.labels import accuracy, decide
 from svdecode.svdm.parameters import check_solving, check_weights
@@ -201,9 +201,7 @@ class _Inner:
             return
         # each set has columns, and a Gram matrix, of its own
         with threadpool_limits(1, user_api="blas"):
-            done = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-                delayed(self._by_itself)(number) for number in range(len(self.sets))
-            )
+            done = threads(n_jobs)(delayed(self._by_itself)(number) for number in range(len(self.sets)))
             for cells in done:
                 yield from cells
 

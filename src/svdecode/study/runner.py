@@ -169,7 +169,8 @@ class Study:
 
     def __repr__(self) -> str:
         names = ", ".join(method.name for method in self.methods)
-        return f"Study({names}: {len(self)} cells of {len(self.data)} data sets)"
+        sets = f"{len(self.data)} data set{'s' if len(self.data) > 1 else ''}"
+        return f"Study({names}: {len(self)} cells of {sets})"
 
 
 def _named(dataset: Any) -> dict[str, Dataset]:

@@ -124,12 +124,28 @@ def run_batch(
     """
     each = list(_by_fold(candidates, len(folds)))
     with threadpool_limits(1, user_api="blas"):
-        done: Iterable[list[Cell]] = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+        done: Iterable[list[Cell]] = threads(n_jobs)(
             delayed(_run_fold)(batch, number, train, test, each[number])
             for number, (train, test) in enumerate(folds)
         )
         for cells in done:
             yield from cells
+
+
+def threads(n_jobs: int | None) -> Parallel:
+    """Threads whatever backend is active, as many of them as is said there if nothing is said here.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        As in joblib.
+
+    Returns
+    -------
+    Parallel
+        Yields results in order.
+    """
+    return Parallel(n_jobs=Parallel(n_jobs=n_jobs).n_jobs, require="sharedmem", return_as="generator")
 
 
 def _by_fold(candidates: Sequence[Any], n_folds: int) -> Iterator[Sequence[Weights]]:
