@@ -19,8 +19,8 @@ from svdecode.study.keys import fingerprint
 from svdecode.study.preprocessing import check_standardization, standardize
 from svdecode.study.splits import Split, Splits
 
-NEARLY = 1e-6
-"""Share of weights that may be missed where they are written over the training rows."""
+NEARLY = 1e-3
+"""Share of weights that may be missed where they are written over the training rows: a solver's tolerance."""
 
 
 class Columns:

@@ -26,6 +26,7 @@ from svdecode.study.summaries import (
     Size,
     accuracies,
     chance,
+    describe,
     in_order,
     select,
     vote_table,
@@ -311,13 +312,8 @@ class StudyResult:
         return self.table if check_choice(rows, "rows", ROWS) == "cells" else self.predictions
 
     def __repr__(self) -> str:
-        lines = [f"StudyResult of {len(self.study)} cells"]
-        for row in self.accuracy().to_dict("records"):
-            of = "" if pd.isna(row["n_components"]) else f", {row['n_components']} components"
-            of = ", components chosen inside" if row["size_chosen"] else of
-            ends = f"({row['low']:.3f} to {row['high']:.3f} over {row['over']})"
-            lines.append(f"  {row['method']}{of}: {row['accuracy']:.3f} {ends}, chance {row['chance']:.3f}")
-        return "\n".join(lines)
+        return "\n".join([f"StudyResult of {len(self.study)} cells", *describe(self.accuracy())])
 
     def _repr_html_(self) -> str:
-        return str(self.accuracy().round(3).to_html(index=False, escape=True, na_rep=""))
+        table = self.accuracy().round(3).astype(object)
+        return str(table.where(table.notna(), "").to_html(index=False, escape=True))

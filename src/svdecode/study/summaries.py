@@ -129,6 +129,29 @@ def accuracies(
     return table
 
 
+def describe(table: pd.DataFrame) -> list[str]:
+    """A line a row of a table of accuracies.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `accuracies` gives it.
+
+    Returns
+    -------
+    list of str
+        For people.
+    """
+    lines = []
+    for row in table.to_dict("records"):
+        size = row["n_components"]
+        of = "" if pd.isna(size) else f", {size} component{'s' if size > 1 else ''}"
+        of = ", components chosen inside" if row["size_chosen"] else of
+        ends = f" ({row['low']:.3f} to {row['high']:.3f} over {row['over']})" if row["over"] else ""
+        lines.append(f"  {row['method']}{of}: {row['accuracy']:.3f}{ends}, chance {row['chance']:.3f}")
+    return lines
+
+
 def per_sample(part: pd.DataFrame) -> pd.DataFrame:
     """How often each sample was predicted rightly: over seeds, and over folds that test it again."""
     groups = [name for name in ("subject", "run") if name in part]
