@@ -1,24 +1,38 @@
 """The command: what it prints, where it writes, and that bad input is one line and exit code 2."""
 
+import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from pathlib import Path
 from xml.etree import ElementTree
 
+import nibabel
+import numpy as np
 import pandas as pd
 import pytest
+from decoding.studies import quick, write_study
 from typer.testing import CliRunner
 
 import svdecode
 from svdecode.cli import app, main
 from svdecode.datasets import available
-from svdecode.report.demo import analysis
 
 COMMAND = Path(sys.executable).with_name("svdecode")
-DEMO_FILES = ["report.html", "results.csv"]
+FILES = sorted(
+    [
+        "config.yaml",
+        "maps",
+        "predictions.csv",
+        "provenance.json",
+        "report.html",
+        "results.csv",
+        "study.sqlite",
+    ]
+)
 
 
 def run(*arguments):
@@ -29,17 +43,12 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.fixture
-def quick(monkeypatch):
-    """A demo of a few choices of runs, where only what is around it is tested."""
-    monkeypatch.setattr(analysis, "N_CHOICES", 2)
-    monkeypatch.setattr(analysis, "CLASSIFIER_STRIDE", 250)
-    whole = analysis._plan
-    monkeypatch.setattr(
-        analysis,
-        "_plan",
-        lambda runs: (step for number, step in enumerate(whole(runs)) if number % 100 == 0 or number > 490),
-    )
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """Images, a table and a mask on disk."""
+    folder = tmp_path_factory.mktemp("study")
+    write_study(folder)
+    return folder
 
 
 def test_version():
@@ -48,71 +57,129 @@ def test_version():
     assert result.output == f"svdecode {svdecode.__version__}\n"
 
 
-@pytest.mark.parametrize("arguments", [[], ["--help"], ["data"], ["demo", "--help"], ["data", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["--help"], ["data"], ["demo", "--help"], ["data", "--help"], ["decode", "--help"]]
+)
 def test_help_names_what_there_is(arguments):
     result = run(*arguments)
     assert result.exit_code == 0
-    expected = {"demo": ["--out"], "data": ["list", "info", "fetch"]}.get(
-        "".join(arguments[:1]), ["demo", "data"]
+    expected = {"demo": ["--out"], "data": ["list", "info", "fetch"], "decode": ["--labels", "--resume"]}.get(
+        "".join(arguments[:1]), ["demo", "decode", "data"]
     )
     assert all(word in result.output for word in expected)
 
 
-@pytest.mark.usefixtures("quick")
-def test_demo_writes_the_page_and_the_table(tmp_path):
-    result = run("demo", "--out", tmp_path / "new" / "out")
+def assert_whole(folder):
+    """All results are there, none is half-written, and the page is well-formed."""
+    assert names(folder) == FILES
+    page = ElementTree.parse(folder / "report.html")
+    assert page.getroot().findtext(".//h1").startswith("Decoding")
+    assert len(pd.read_csv(folder / "results.csv"))
+    assert (
+        json.loads((folder / "provenance.json").read_text())["versions"]["svdecode"] == svdecode.__version__
+    )
+    assert all(name.endswith(".nii.gz") for name in names(folder / "maps"))
+
+
+def test_decode_writes_everything(study, tmp_path):
+    result = run(*quick(study), "--out", tmp_path / "new" / "out")
     assert result.exit_code == 0, result.output
     assert result.output.splitlines()[-1] == str(tmp_path / "new" / "out" / "report.html")
-    assert names(tmp_path / "new" / "out") == DEMO_FILES
+    assert_whole(tmp_path / "new" / "out")
+    predictions = pd.read_csv(tmp_path / "new" / "out" / "predictions.csv")
+    labels = pd.read_csv(study / "labels.tsv", sep="\t")
+    assert (predictions["truth"] == labels["label"].to_numpy()[predictions["row"]]).all()
+    assert (predictions["run"] == labels["run"].to_numpy()[predictions["row"]]).all()
+    assert predictions["correct"].mean() > 0.6
+    mask = nibabel.load(study / "mask.nii.gz")
+    for path in (tmp_path / "new" / "out" / "maps").iterdir():
+        image = nibabel.load(path)
+        assert image.shape[:3] == mask.shape
+        np.testing.assert_array_equal(image.affine, mask.affine)
+        assert not np.asarray(image.dataobj)[np.asarray(mask.dataobj) == 0].any()
 
 
-@pytest.mark.usefixtures("quick")
-def test_demo_replaces_its_results_and_leaves_other_files_alone(tmp_path):
-    for name in (*DEMO_FILES, "notes.txt"):
+def test_the_config_does_the_same_again(study, tmp_path):
+    first = [*quick(study), "--seed", "3", "--methods", "svdm,linear_svm", "--out", tmp_path / "a"]
+    assert run(*first).exit_code == 0
+    again = run("decode", "--config", tmp_path / "a" / "config.yaml", "--out", tmp_path / "b", "--jobs", "2")
+    assert again.exit_code == 0, again.output
+    for name in ("predictions.csv", "config.yaml"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    for name in names(tmp_path / "a" / "maps"):
+        assert (tmp_path / "a" / "maps" / name).read_bytes() == (tmp_path / "b" / "maps" / name).read_bytes()
+
+
+def test_a_dry_run_writes_nothing(study, tmp_path):
+    result = run(*quick(study), "--out", tmp_path / "out", "--dry-run")
+    assert result.exit_code == 0, result.output
+    assert "Protocol: leave_one_run_out, 4 splits." in result.output
+    assert "should take about" in result.output
+    assert names(tmp_path) == []
+
+
+def test_decode_replaces_its_results_and_leaves_other_files_alone(study, tmp_path):
+    for name in ("notes.txt", "report.html"):
         (tmp_path / name).write_text("old")
-    assert run("demo", "--out", tmp_path).exit_code == 0
-    assert names(tmp_path) == ["notes.txt", *DEMO_FILES]
+    assert run(*quick(study), "--out", tmp_path).exit_code == 0
     assert (tmp_path / "notes.txt").read_text() == "old"
-    ElementTree.parse(tmp_path / "report.html")
-    assert len(pd.read_csv(tmp_path / "results.csv"))
+    (tmp_path / "notes.txt").unlink()
+    assert_whole(tmp_path)
 
 
-def test_the_installed_command_makes_the_whole_page(tmp_path):
-    """As a user runs it, from another folder, with all choices of runs."""
-    result = subprocess.run(
-        [COMMAND, "demo", "--out", "out"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert result.returncode == 0, result.stderr
-    assert result.stdout == f"{Path('out') / 'report.html'}\n"
-    assert result.stderr == ""
-    assert names(tmp_path) == ["out"]
-    assert names(tmp_path / "out") == DEMO_FILES
-    page = ElementTree.parse(tmp_path / "out" / "report.html")
-    assert "495 of 495" in [element.text for element in page.iter("strong")]
-    rows = pd.read_csv(tmp_path / "out" / "results.csv")
-    measured = rows[(rows.measure == "distance") & (rows.n_training_runs == 4) & (rows.method == "GenSVD")]
-    assert measured.value.between(0, 1).all()
-    assert len(measured) > 495
-
-
-def test_ctrl_c_is_one_line_and_leaves_nothing(tmp_path):
+def test_ctrl_c_keeps_what_is_done_and_resume_goes_on(study, tmp_path):
+    """Stopped as soon as something is in the store; the second run computes the rest and no more."""
+    arguments = [str(a) for a in [*quick(study), "--permutations", "3000", "--out", tmp_path / "a"]]
     process = subprocess.Popen(
-        [COMMAND, "demo", "--out", tmp_path / "a" / "b"],
+        [COMMAND, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         # a shell that starts tests in the background has them ignore Ctrl-C
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    while not (tmp_path / "a" / "b").exists():
+    unfinished = tmp_path / "a" / "unfinished.sqlite"
+    while not (unfinished.exists() and cells(unfinished)):
         assert process.poll() is None, process.stderr.read()
-        time.sleep(0.01)
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     output, error = process.communicate()
     assert process.returncode == 130, error
     assert output == ""
-    assert error.strip().splitlines() == ["svdecode: interrupted"]
-    assert names(tmp_path) == []
+    assert error.strip().splitlines()[-1].startswith("svdecode: interrupted; what is done is kept in")
+    assert names(tmp_path / "a") == ["unfinished.sqlite"]
+    kept = cells(unfinished)
+    assert kept
+    refused = run(*quick(study), "--out", tmp_path / "a")
+    assert "expected --resume to go on with it" in str(refused.exception)
+    assert run(*quick(study), "--out", tmp_path / "a", "--resume").exit_code == 0
+    assert_whole(tmp_path / "a")
+    assert set(kept) <= set(cells(tmp_path / "a" / "study.sqlite"))
+
+
+def cells(path):
+    with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10) as connection:
+        try:
+            return connection.execute("SELECT key, created FROM cells").fetchall()
+        except sqlite3.OperationalError:
+            return []
+
+
+def test_the_installed_demo_makes_the_whole_page(tmp_path):
+    """As a user runs it, from another folder: eight categories, twelve runs."""
+    result = subprocess.run(
+        [COMMAND, "demo", "--out", "out"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == f"{Path('out') / 'report.html'}\n"
+    assert names(tmp_path) == ["out"]
+    assert names(tmp_path / "out") == sorted([*FILES, "labels.tsv"])
+    rows = pd.read_csv(tmp_path / "out" / "results.csv")
+    assert set(rows["method"]) == {"SVDM", "SVD + SVM", "SVM on all voxels"}
+    assert rows["fold"].nunique() == 12
+    predictions = pd.read_csv(tmp_path / "out" / "predictions.csv")
+    assert predictions["truth"].nunique() == 8
+    assert predictions[predictions["method"] == "SVDM"].groupby("n_components")["correct"].mean().max() > 0.7
 
 
 def assert_refused(capsys, arguments, *words):
@@ -127,11 +194,12 @@ def assert_refused(capsys, arguments, *words):
         assert word in error
 
 
-def test_out_is_a_file(capsys, tmp_path):
+def test_out_is_a_file(capsys, tmp_path, study):
     (tmp_path / "file").write_text("mine")
     refused = "expected a folder that can be written to"
-    assert_refused(capsys, ["demo", "--out", tmp_path / "file"], "--out: found", "file", refused)
-    assert_refused(capsys, ["demo", "--out", tmp_path / "file" / "x"], "--out: found", "file", refused)
+    for out in (tmp_path / "file", tmp_path / "file" / "x"):
+        for command in (["demo"], quick(study)):
+            assert_refused(capsys, [*command, "--out", out], "--out: found", "file", refused)
     assert names(tmp_path) == ["file"]
     assert (tmp_path / "file").read_text() == "mine"
 
@@ -147,24 +215,81 @@ def test_out_cannot_be_written_to(capsys, tmp_path):
     assert names(tmp_path) == []
 
 
-@pytest.mark.parametrize("trouble", [ValueError("X: found\n nothing"), FileNotFoundError("X: found nothing")])
-def test_trouble_on_the_way_leaves_nothing(capsys, tmp_path, monkeypatch, trouble):
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        ValueError("X: found\n nothing"),
+        FileNotFoundError("X: found nothing"),
+        OSError(28, "X: found nothing"),
+    ],
+)
+@pytest.mark.parametrize("where", ["svdecode.decoding.command.read", "svdecode.decoding.files.results_table"])
+def test_trouble_on_the_way_leaves_nothing_but_what_is_done(
+    capsys, tmp_path, monkeypatch, study, trouble, where
+):
     def fail(*_):
         raise trouble
 
-    monkeypatch.setattr(analysis, "run_demo", fail)
-    assert_refused(capsys, ["demo", "--out", tmp_path / "out"], "X: found nothing")
-    assert names(tmp_path) == []
+    monkeypatch.setattr(where, fail)
+    assert_refused(capsys, [*quick(study), "--out", tmp_path / "out"], "X: found nothing")
+    left = names(tmp_path / "out") if (tmp_path / "out").exists() else []
+    assert left == ([] if where.endswith("read") else ["unfinished.sqlite"])
 
 
-def test_a_bug_is_not_hidden(tmp_path, monkeypatch):
+def test_a_full_disk_leaves_the_old_results(capsys, tmp_path, monkeypatch, study):
+    assert main([str(a) for a in [*quick(study), "--out", tmp_path]]) == 0
+    capsys.readouterr()
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.*") if path.suffix != ".sqlite"}
+    write = Path.write_bytes
+
+    def full(path, content):
+        if "predictions" in path.name:
+            raise OSError(28, "No space left on device")
+        return write(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert_refused(capsys, [*quick(study), "--seed", "1", "--out", tmp_path], "No space left on device")
+    after = {path: path.read_bytes() for path in tmp_path.rglob("*.*") if path.suffix != ".sqlite"}
+    assert after == before
+
+
+def test_a_bug_is_not_hidden(tmp_path, monkeypatch, study):
     def fail(*_):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(analysis, "run_demo", fail)
+    monkeypatch.setattr("svdecode.decoding.command.read", fail)
     with pytest.raises(ZeroDivisionError):
-        main(["demo", "--out", str(tmp_path / "out")])
+        main([str(a) for a in [*quick(study), "--out", tmp_path / "out"]])
     assert names(tmp_path) == []
+
+
+def test_bad_input_is_one_line(capsys, tmp_path, study):
+    def table(name, labels):
+        frame = pd.read_csv(study / "labels.tsv", sep="\t").assign(label=labels)
+        frame.to_csv(tmp_path / f"{name}.tsv", sep="\t", index=False)
+        return ["--labels", tmp_path / f"{name}.tsv"]
+
+    out = ["--out", tmp_path / "out"]
+    cut = tmp_path / "cut.nii.gz"
+    cut.write_bytes((study / "bold.nii.gz").read_bytes()[:2000])
+    cases = {
+        "expected one of 'label', 'run'": ["--label-column", "nonsense"],
+        "found one class (face), expected at least two": table("one", "face"),
+        "run 1": table("lonely", ["cat", "face"] * 3 + ["face", "house"] * 9),
+        "expected one of": ["--protocol", "nonsense"],
+        "methods: found 'nonsense'": ["--methods", "svdm,nonsense"],
+        "--components: found 'two'": ["--components", "two"],
+        "components: found 500, expected at most": ["--components", "500"],
+        "components: found 0": ["--components", "0"],
+        "--config: found": ["--config", tmp_path / "nowhere.yaml"],
+        "mask: found no file": ["--mask", tmp_path / "nowhere.nii"],
+    }
+    for words, more in cases.items():
+        assert_refused(capsys, [*quick(study), *out, *more], words)
+    assert_refused(capsys, ["decode", cut, *quick(study)[2:], *out], "cut.nii.gz")
+    assert_refused(capsys, ["decode", *out], "IMAGES: found none")
+    assert_refused(capsys, quick(study), "--out: found none")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
@@ -174,6 +299,8 @@ def test_a_bug_is_not_hidden(tmp_path, monkeypatch):
         (["demo", "--nonsense"], "--nonsense"),
         (["demo", "too", "many"], "too many"),
         (["demo", "--out"], "--out"),
+        (["decode", "--nonsense"], "--nonsense"),
+        (["decode", "a.nii", "--seed", "x"], "--seed"),
         (["data", "info"], "Missing argument"),
         (["data", "nonsense"], "nonsense"),
         (["data", "list", "--data", "no/such/folder"], "no/such/folder"),

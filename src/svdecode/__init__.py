@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from svdecode import datasets, study
+    from svdecode.decoding import decode
     from svdecode.gensvd import GenSVD
     from svdecode.imaging import SVDMDecoder
     from svdecode.study import Study
@@ -32,6 +33,7 @@ __all__ = [
     "TraceNormSVDM",
     "__version__",
     "datasets",
+    "decode",
     "study",
 ]
 
@@ -46,6 +48,7 @@ _HOMES = {
     "TensorDecomposition": "svdecode.tensor",
     "TensorSVC": "svdecode.tensor",
     "TraceNormSVDM": "svdecode.svdm",
+    "decode": "svdecode.decoding",
 }
 _MODULES = {"datasets": "svdecode.datasets", "study": "svdecode.study"}
 

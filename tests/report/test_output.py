@@ -65,13 +65,13 @@ def test_trouble_leaves_old_results_as_they_were(tmp_path):
 
 
 def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
-    whole = Path.write_text
+    whole = Path.write_bytes
 
-    def fill(path, content, **options):
-        whole(path, content[:2], **options)
+    def fill(path, content):
+        whole(path, content[:2])
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", fill)
+    monkeypatch.setattr(Path, "write_bytes", fill)
     with pytest.raises(ValueError, match=r"out: found .*a \(No space left on device\), expected a folder"):
         write_two(tmp_path / "a")
     assert names(tmp_path) == []
@@ -92,3 +92,15 @@ def test_a_folder_in_a_file_s_place_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"results\.csv in it is a folder"):
         write_two(tmp_path)
     assert names(tmp_path) == ["results.csv"]
+
+
+def test_a_file_in_a_folder_of_its_own(tmp_path):
+    with output_folder(tmp_path) as output:
+        output.write("maps/face.nii.gz", b"\x1f\x8b")
+        assert not (tmp_path / "maps" / "face.nii.gz").exists()
+    assert (tmp_path / "maps" / "face.nii.gz").read_bytes() == b"\x1f\x8b"
+    with pytest.raises(ZeroDivisionError), output_folder(tmp_path) as output:  # noqa: PT012
+        output.write("more/a.txt", "a")
+        raise ZeroDivisionError
+    assert [path.name for path in tmp_path.iterdir()] == ["maps"]
+    assert [path.name for path in (tmp_path / "maps").iterdir()] == ["face.nii.gz"]

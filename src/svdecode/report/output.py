@@ -38,6 +38,7 @@ class Output:
         self.folder = folder
         self.argument = argument
         self._staged: dict[Path, Path] = {}
+        self._made: list[Path] = []
 
     def open(self) -> None:
         """Make the folder if it is not there, and see whether it can be written to."""
@@ -47,23 +48,25 @@ class Output:
             probe.touch()
             probe.unlink()
 
-    def write(self, name: str, content: str) -> None:
+    def write(self, name: str, content: str | bytes) -> None:
         """Write a file beside its final place.
 
         Parameters
         ----------
         name : str
-            The file's name in the folder.
-        content : str
+            The file's name in the folder, or in a folder in it ("maps/face.nii.gz").
+        content : str or bytes
             What it holds.
         """
         final = self.folder / name
         with self._trouble_named():
             if final.is_dir():
                 raise IsADirectoryError(f"{name} in it is a folder")
-            beside = self.folder / f".{name}.{os.getpid()}.part"
+            beside = final.with_name(f".{final.name}.{os.getpid()}.part")
+            self._made.extend(_missing(final.parent))
+            final.parent.mkdir(exist_ok=True)
             self._staged[final] = beside
-            beside.write_text(content, encoding="utf-8", newline="\n")
+            beside.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
 
     def finish(self) -> None:
         """Put every file into its place."""
@@ -75,6 +78,9 @@ class Output:
         """Remove what was written beside the final places."""
         for beside in self._staged.values():
             beside.unlink(missing_ok=True)
+        for folder in self._made:
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
 
     @contextmanager
     def _trouble_named(self) -> Iterator[None]:

@@ -3,144 +3,20 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import ClassVar
+from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from matplotlib.figure import Figure
 
 import svdecode
-from svdecode.report.style import render
+from svdecode.report.blocks import NARROW, Excerpt, Heading, Highlights, Notes, Paragraph, Picture, Table
+from svdecode.report.slices import SliceBrowser
 
-#: a picture drawn for a narrow screen takes the place of the wide one below this width
-NARROW = "(max-width: 600px)"
-
-
-@dataclass(frozen=True)
-class Paragraph:
-    """A paragraph of plain text.
-
-    Attributes
-    ----------
-    text : str
-        What it says. No markup: whatever stands here is shown as it is.
-
-    Examples
-    --------
-    >>> from svdecode.report import Paragraph
-    >>> Paragraph("a < b").text
-    'a < b'
-    """
-
-    text: str
-    kind: ClassVar[str] = "paragraph"
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure with its caption, and with words for who cannot see it.
-
-    Attributes
-    ----------
-    figure : matplotlib Figure
-        What is shown.
-    caption : str
-        What the reader is to see in it.
-    alt : str
-        What it shows, for a reader who cannot see it. Never empty.
-    narrow : matplotlib Figure or None
-        The same for a narrow screen, where the other's letters would be too small.
-    form : {"svg", "png"}
-        SVG for lines and glyphs; PNG for images of many pixels.
-
-    Examples
-    --------
-    >>> from svdecode.report import Picture, scree
-    >>> figure = scree([2.0, 1.0], [1.5, 0.5]).figure
-    >>> picture = Picture(figure, caption="Widths.", alt="Two falling curves.")
-    >>> picture.source[:26]
-    'data:image/svg+xml;base64,'
-    """
-
-    figure: Figure
-    caption: str
-    alt: str
-    narrow: Figure | None = None
-    form: str = "svg"
-    kind: ClassVar[str] = "picture"
-
-    def __post_init__(self) -> None:
-        if not self.alt.strip():
-            raise ValueError("alt: found no text, expected words for a reader who cannot see the picture")
-
-    @property
-    def source(self) -> str:
-        """The picture itself, as an address that needs no network."""
-        return _data_uri(self.figure, self.form)
-
-    @property
-    def narrow_source(self) -> str | None:
-        """The picture for a narrow screen, where there is one."""
-        return None if self.narrow is None else _data_uri(self.narrow, self.form)
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of text and numbers under a header.
-
-    Attributes
-    ----------
-    columns : sequence of str
-        The header.
-    rows : sequence of sequence of str
-        Cells, formatted already. The first of a row names it.
-    caption : str
-        What the table shows.
-
-    Examples
-    --------
-    >>> from svdecode.report import Table
-    >>> Table(["method", "accuracy"], [["SVD", "42 %"]], caption="Accuracies.").rows
-    [['SVD', '42 %']]
-    """
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    caption: str
-    kind: ClassVar[str] = "table"
-
-    def __post_init__(self) -> None:
-        for row in self.rows:
-            if len(row) != len(self.columns):
-                raise ValueError(
-                    f"rows: found one of {len(row)} cells, expected {len(self.columns)}, one a column"
-                )
-
-
-@dataclass(frozen=True)
-class Highlights:
-    """A few numbers, large, each with what it means.
-
-    Attributes
-    ----------
-    items : sequence of (str, str)
-        The number, formatted already, and a few words.
-
-    Examples
-    --------
-    >>> from svdecode.report import Highlights
-    >>> Highlights([("495 of 495", "splits in which GenSVD is closer")]).items[0][0]
-    '495 of 495'
-    """
-
-    items: Sequence[tuple[str, str]]
-    kind: ClassVar[str] = "highlights"
-
-
-Block = Paragraph | Picture | Table | Highlights
+Block = Paragraph | Picture | Table | Highlights | Heading | Notes | Excerpt | SliceBrowser
 
 
 @dataclass(frozen=True)
@@ -151,8 +27,9 @@ class Section:
     ----------
     title : str
         The heading.
-    blocks : sequence of Paragraph, Picture, Table or Highlights
-        In the order in which they are shown.
+    blocks : sequence of blocks
+        Paragraph, Picture, Table, Highlights, Heading, Notes, Excerpt or SliceBrowser, in the order in which
+        they are shown.
 
     Examples
     --------
@@ -167,7 +44,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A report in one HTML file: no network, no script, readable on a phone and on paper.
+    """A report in one HTML file: no network, readable on a phone and on paper.
 
     Attributes
     ----------
@@ -183,6 +60,9 @@ class Page:
         How it was done, a paragraph each.
     provenance : dict of str to str
         What made the page: versions, seed, hash of the data.
+    tabs : bool, default False
+        Show one section at a time, where scripts run; on paper and without scripts all are shown. Without
+        tabs and slice browsers the page has no script.
 
     See Also
     --------
@@ -203,6 +83,7 @@ class Page:
     highlights: Highlights | None = None
     methods: Sequence[str] = ()
     provenance: Mapping[str, str] = field(default_factory=dict)
+    tabs: bool = False
 
     def html(self) -> str:
         """Write the page out.
@@ -220,11 +101,47 @@ class Page:
             lstrip_blocks=True,
         )
         template = environment.get_template("page.html.jinja")
-        return template.render(page=self, narrow=NARROW, generator=f"svdecode {svdecode.__version__}") + "\n"
+        script = _script() if self.tabs or self._has_browser else ""
+        return (
+            template.render(
+                page=self,
+                narrow=NARROW,
+                generator=f"svdecode {svdecode.__version__}",
+                policy=_policy(script),
+                script=script,
+            )
+            + "\n"
+        )
+
+    @property
+    def _has_browser(self) -> bool:
+        return any(block.kind == "browser" for section in self.sections for block in section.blocks)
 
 
-def versions() -> dict[str, str]:
+def _script() -> str:
+    """The page's script: free of "<" and "&", so that the page is XML too."""
+    return (files("svdecode.report") / "templates" / "page.js").read_text(encoding="utf-8")
+
+
+def _policy(script: str) -> str:
+    """What a browser may do: nothing but show the page, and run this one script."""
+    policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+    if not script:
+        return policy
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    return f"{policy}; script-src 'sha256-{digest}'"
+
+
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "matplotlib")
+
+
+def versions(libraries: Sequence[str] = LIBRARIES) -> dict[str, str]:
     """Versions of what computed and drew, for a page's provenance.
+
+    Parameters
+    ----------
+    libraries : sequence of str
+        Which, beside the package and Python.
 
     Returns
     -------
@@ -237,14 +154,8 @@ def versions() -> dict[str, str]:
     >>> list(versions())
     ['svdecode', 'Python', 'numpy', 'scipy', 'scikit-learn', 'matplotlib']
     """
-    libraries = ("numpy", "scipy", "scikit-learn", "matplotlib")
     return {
         "svdecode": svdecode.__version__,
         "Python": platform.python_version(),
         **{name: version(name) for name in libraries},
     }
-
-
-def _data_uri(figure: Figure, form: str) -> str:
-    kind = {"svg": "image/svg+xml", "png": "image/png"}[form]
-    return f"data:{kind};base64,{base64.b64encode(render(figure, form)).decode('ascii')}"

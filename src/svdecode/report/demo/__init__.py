@@ -1,1 +1,0 @@
-"""What `svdecode demo` computes (`analysis`) and shows (`page`)."""
