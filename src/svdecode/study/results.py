@@ -57,14 +57,14 @@ class StudyResult:
     >>> from svdecode import Study
     >>> from svdecode.datasets import load_haxby2001_slice
     >>> from svdecode.study import METHODS
-    >>> methods = [METHODS["svdm"](sizes=[6], shrinkage=0.1), METHODS["ridge"](alpha=1.0)]
-    >>> result = Study(load_haxby2001_slice(), methods).run()
-    >>> result.accuracy().round(2)[["method", "accuracy", "chance"]]
-      method  accuracy  chance
-    0  ridge      0.83    0.12
-    1   svdm      0.77    0.12
-    >>> print(result.compare("svdm", "ridge"))
-    difference -0.062, 95 % interval -0.160 to +0.035, corrected t(11) = -1.41, p = 0.185
+    >>> methods = [METHODS["svdm"](sizes=[8], shrinkage=0.1), METHODS["svd_svm"](sizes=[8], C=1.0)]
+    >>> result = Study(load_haxby2001_slice(), methods, standardize="run").run()
+    >>> result
+    StudyResult of 24 cells
+      svdm, 8 components: 0.5... over runs), chance 0.125
+      svd_svm, 8 components: 0.4... over runs), chance 0.125
+    >>> print(result.compare("svdm", "svd_svm"))
+    difference +0..., 95 % interval ... to ..., corrected t(11) = ..., p = ...
     """
 
     def __init__(self, study: Study, keeper: Keeper) -> None:
