@@ -26,7 +26,12 @@ SETTINGS = {
     "penalized": {"formulation": "penalized", "shrinkage": (0.3, 0.1), **SWEEPS},
     "constrained": {"formulation": "constrained", "hinge_weight": (100.0, 1000.0), **SWEEPS},
     "least squares": {"shrinkage": (0.3, 0.1), "readout": "least_squares"},
-    "random starts": {"shrinkage": (0.3, 0.1), "init": "random", "n_init": 2},
+    "random starts": {
+        "shrinkage": (0.3, 0.1),
+        "init": "random",
+        "n_init": 2,
+        **SWEEPS,
+    },  # soon enough to tell
     "not scaled": {"shrinkage": (0.3, 0.1), "scale": False},
     "class weights": {"shrinkage": (0.3, 0.1), "class_weight": "balanced", "margin": 0.5},
 }

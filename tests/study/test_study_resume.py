@@ -74,13 +74,16 @@ def test_ctrl_c_leaves_a_store_to_go_on_with(tmp_path, n_jobs):
     study = Study(data, [METHODS["svdm"](sizes=[1], shrinkage=(0.3, 0.1)), method])
     with (
         joblib.parallel_config(backend="threading"),
-        pytest.raises(KeyboardInterrupt, match=r"stopped: \d of 10 cells are done and in .*\.sqlite; run"),
+        pytest.raises(
+            KeyboardInterrupt, match=r"stopped: \d of 10 cells are done and in .*\.sqlite; run"
+        ) as stopped,
     ):
         study.run(path, n_jobs=n_jobs)
     with Store(path) as store:
         store.check()
         n_done = len(store)
     assert 5 < n_done < 10
+    assert f"stopped: {n_done} of 10" in str(stopped.value)
     before = fits(tmp_path / "fits")
     result = study.run(path)
     if n_jobs is None:  # of two threads the other one goes on to the end of its split, and counts
