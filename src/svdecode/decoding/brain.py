@@ -21,6 +21,8 @@ BUDGET = 2_400_000
 MOST_LAYERS = 60
 MOST_CLASSES = 12
 MOST_COMPONENTS = 8
+FLOOR = 75
+"""Percentile of the weights from which the sheet is colored."""
 ON_PAPER = 6
 ON_A_PHONE = 3
 
@@ -51,16 +53,16 @@ def sheet(result: DecodingResult) -> Picture:
         chosen = volume.strongest(first, count)
         rows = []
         for name, values in taken.items():
-            limit = float(np.percentile(values[volume.inside], 99.5))
-            rows.append((name, volume.colored(values, limit, signed=False)[chosen]))
+            floor, limit = np.percentile(values[volume.inside], [FLOOR, 99.5]).tolist()
+            rows.append((name, volume.colored(values, limit, signed=False, floor=floor)[chosen]))
         return slice_sheet(rows, [volume.names[i] for i in chosen], volume.aspect, narrow=narrow)
 
     return Picture(
         figure(ON_PAPER, False),
         text(
             f"""Where the weights are: absolute coefficients, the root mean square over the classes, mean
-            over the splits, for {listed(list(taken), "and")}. Full color is the 99.5th percentile of each
-            method. Slices are axial; left is left."""
+            over the splits, for {listed(list(taken), "and")}. Colored is the strongest quarter of the
+            voxels of each method, fully from the 99.5th percentile. Slices are axial; left is left."""
         ),
         text(
             f"""Axial slices of the brain, a row for each of {listed(list(taken), "and")}, colored where
@@ -88,19 +90,23 @@ def browser(result: DecodingResult) -> SliceBrowser:
             break
     else:
         layers = layers[: max(2, BUDGET // max(len(layers[0].png), 1))]
-    n_classes = min(MOST_CLASSES, len(class_maps(next(iter(result.maps().values())), result.dataset.classes)))
-    other = next(
-        (i for i, (_, _, kind) in enumerate(maps[: len(layers)]) if i >= 2 * n_classes), len(layers) - 1
-    )
+    other = _other(result, [title for title, _, _ in maps[: len(layers)]])
     first = volume.take(image_of(result, maps[0][1]))
     return SliceBrowser(
         layers, volume.names, columns, rows, volume.shape[0], volume.shape[1] * volume.aspect,
-        [Side("Left map", 0), Side("Right map", min(other, len(layers) - 1))],
+        [Side("Left map", 0), Side("Right map", other)],
         int(np.argmax(np.where(volume.inside, first**2, 0).sum(axis=(0, 1)))),
         "Maps slice by slice. Left is left." + (
             f" Every {step}th voxel is drawn; the folder maps has all." if step > 1 else ""
         ),
     )  # fmt: skip
+
+
+def _other(result: DecodingResult, titles: list[str]) -> int:
+    """The map beside the first: of the same class, by the last method that has one."""
+    first = titles[0].removeprefix(f"{next(iter(result.maps()))}, ")
+    same = [i for i, title in enumerate(titles) if title.endswith(f", {first}")]
+    return same[-1] if same[1:] else min(1, len(titles) - 1)
 
 
 _LEGENDS = {

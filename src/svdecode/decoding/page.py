@@ -120,19 +120,20 @@ def _highlights(result: DecodingResult) -> Highlights:
     head = result.headline
     items = [
         (words.percent(head.accuracy), f"of {head.n_samples} test samples rightly named by {head.method}"),
-        (f"{words.percent(head.low)} – {words.percent(head.high)}", f"95 % interval over {head.over}"),
+        (f"{100 * head.low:.0f}–{100 * head.high:.0f} %", f"95 % interval over {head.over}"),
         (words.percent(head.chance), "chance: the most frequent class"),
     ]
     test = result.permutation
     if test is not None:
-        items.append((words.p_value(result), f"{test.n_permutations} permutations of the labels"))
+        what = "" if result.settings.permute == "all" else ", parameters fixed"
+        items.append((words.p_value(result), f"{test.n_permutations} permutations of the labels{what}"))
     return Highlights(items)
 
 
 def _accuracy(result: DecodingResult) -> Section:
     rows = []
     for row in result.table.to_dict("records"):
-        interval = f"{words.percent(row['low'])} – {words.percent(row['high'])}"
+        interval = f"{100 * row['low']:.1f} – {100 * row['high']:.1f} %"
         balanced = words.percent(result.confusion(row["method"]).balanced_accuracy)
         rows.append([row["method"], words.percent(row["accuracy"]), interval, balanced])
     blocks: list[Block] = [

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from svdecode.decoding.whole import most_frequent
 from svdecode.study import check_standardization, unit_codes
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def concerns(result: DecodingResult) -> list[str]:
     """
     dataset = result.dataset
     out = [*_of_labels(dataset), *_of_units(dataset, result.headline.over), *_of_splits(result)]
-    return [*out, *_of_fits(result), *_of_chance(result)]
+    return [*out, *_of_fits(result), *_of_choice(result), *_of_chance(result)]
 
 
 def _of_labels(dataset: Dataset) -> list[str]:
@@ -125,6 +126,25 @@ def _of_fits(result: DecodingResult) -> list[str]:
     names = ", ".join(f"{count} of {name}" for name, count in stopped["method"].value_counts().items())
     return [
         f"Not converged: {len(stopped)} of {len(known)} fits stopped at the limit of iterations ({names})."
+    ]
+
+
+def _of_choice(result: DecodingResult) -> list[str]:
+    """Where what was chosen lies at the end of what was tried."""
+    out = []
+    for method in result.settings.methods:
+        chosen = most_frequent(result, method.name)
+        tried = {name: sorted(values) for name, values in method.grid.items() if len(values) > 1}
+        if method.sizes is not None and len(method.sizes) > 1:
+            tried["n_components"] = sorted(method.sizes)
+        for name, values in tried.items():
+            if name in chosen and chosen[name] in (values[0], values[-1]):
+                out.append(f"{name} {chosen[name]:g} of {method.name}")
+    if not out:
+        return []
+    return [
+        f"Chosen most often at the end of what was tried: {'; '.join(out)}. Values beyond might do better, "
+        "so that the comparison of methods depends on what was tried."
     ]
 
 

@@ -39,8 +39,8 @@ def text(words: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share, to the nearest whole percent where that says enough."""
-    return f"{100 * share:.0f} %" if share >= 0.1 or share == 0 else f"{100 * share:.1f} %"
+    """A share in percent, to a tenth."""
+    return f"{100 * share:.1f}".removesuffix(".0") + " %"
 
 
 def design(result: DecodingResult) -> str:
@@ -76,7 +76,8 @@ def _tested(result: DecodingResult) -> str:
     test = result.permutation
     if test is None:
         return ""
-    return f" ({p_value(result)} by {test.n_permutations} permutations of the labels)"
+    whose = "" if result.settings.permute == "all" else " of an SVDM whose parameters are fixed"
+    return f". A permutation test{whose} gives {p_value(result)} ({test.n_permutations} permutations)"
 
 
 def of_units(result: DecodingResult) -> str:

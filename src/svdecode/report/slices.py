@@ -82,7 +82,7 @@ class Volume:
         gray = np.clip((np.nan_to_num(values) - low) / max(high - low, 1e-12), 0, 1)
         return np.where(values != 0, 0.3 + 0.62 * gray, 1.0)
 
-    def colored(self, values: FloatArray, limit: float, *, signed: bool) -> Any:
+    def colored(self, values: FloatArray, limit: float, *, signed: bool, floor: float = 0.0) -> Any:
         """Color slices: the stronger a value, the less of the background is seen.
 
         Parameters
@@ -93,13 +93,16 @@ class Volume:
             Value of the full color.
         signed : bool
             Whether values have signs.
+        floor : float, default 0
+            Value up to which nothing is colored.
 
         Returns
         -------
         array of uint8 of shape (n_slices, height, width, 3)
             A picture a slice, the lowest first.
         """
-        strength = np.clip(np.abs(values) / max(limit, 1e-300), 0, 1)[..., None] ** 0.8
+        above = (np.abs(values) - floor) / max(limit - floor, 1e-300)
+        strength = np.clip(above, 0, 1)[..., None] ** 0.8
         strength = np.where(self.inside[..., None], strength, 0.0)
         high, low = np.array(POSITIVE if signed else HOT) / 255, np.array(NEGATIVE) / 255
         color = np.where(values[..., None] >= 0, high, low)
