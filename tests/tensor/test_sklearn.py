@@ -64,6 +64,25 @@ def test_in_a_pipeline_and_a_search():
     assert np.isfinite(cross_val_score(pipeline, X, y, cv=3, error_score="raise")).all()
 
 
+def test_kernel_matrices_in_a_search():
+    """scikit-learn cuts rows alone: X holds the samples' numbers, and a kernel looks its values up."""
+    X, y = pictures_and_scans()
+    grams = [X[:, :40] @ X[:, :40].T, X[:, 40:] @ X[:, 40:].T]
+    numbers = np.column_stack([np.arange(120)] * 2)
+
+    def looked_up(K):
+        return lambda a, b: K[np.ix_(a[:, 0].astype(int), b[:, 0].astype(int))]
+
+    model = DecomposedTensorSVC([1, 1], kernel=[looked_up(K) for K in grams])
+    plain = DecomposedTensorSVC([40, 15])
+    grid = {"n_projections": [1, 5, "max"], "use": ["paired", 0], "center": [True, False]}
+    found, expected = (
+        GridSearchCV(one, grid, cv=3, error_score="raise").fit(rows, y).cv_results_["mean_test_score"]
+        for one, rows in ((model, numbers), (plain, X))
+    )
+    np.testing.assert_allclose(found, expected)
+
+
 @pytest.mark.parametrize("k", [2, 3])
 def test_names_and_containers(k):
     X, y = pictures_and_scans(k=k)

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from tensor.two_views import pictures_and_scans
 
 from svdecode import DecomposedTensorSVC, KernelCCA, TensorDecomposition, TensorSVC
+from svdecode.tensor import KernelCCASVC, retrieve
 from svdecode.tensor.views import view_columns
 
 X, Y = pictures_and_scans()
@@ -161,3 +162,55 @@ def test_a_kernel_with_negative_eigenvalues_is_refused():
     model = TensorDecomposition([40, 120], kernel=["linear", "precomputed"])
     with pytest.raises(ValueError, match="kernel: found a kernel matrix with the eigenvalue -"):
         model.fit([X[:, :40], -K], Y)
+
+
+@pytest.mark.parametrize("v", [0, 1])
+def test_kernel_cca_refuses_it_too(v):
+    """It keeps positive eigenvalues alone, and would find nothing."""
+    kernels = [X[:, :40] @ X[:, :40].T, X[:, 40:] @ X[:, 40:].T]
+    kernels[v] = -kernels[v]
+    with pytest.raises(
+        ValueError, match=r"found a kernel matrix with the eigenvalue -.* positive semidefinite"
+    ):
+        KernelCCA(kernels).fit(None)
+
+
+def test_matrices_in_place_of_views_are_kernels():
+    """Whether or not `kernel` says so; data are no kernels."""
+    kernels = [X[:, :40] @ X[:, :40].T, X[:, 40:] @ X[:, 40:].T]
+    expected = TensorSVC([40, 15]).fit(X, Y).decision_function(X)
+    for kernel in ("linear", "precomputed", ["precomputed", "precomputed"]):
+        scores = TensorSVC(kernels, kernel=kernel).fit(None, Y).decision_function(kernels)
+        np.testing.assert_allclose(scores, expected, atol=1e-9)
+    with pytest.raises(
+        ValueError, match="kernel: found 'rbf' with kernel matrices for views, expected 'precom"
+    ):
+        TensorSVC(kernels, kernel="rbf").fit(None, Y)
+    with pytest.raises(
+        ValueError, match=r"found a kernel matrix of shape \(120, 40\), expected a square one"
+    ):
+        TensorSVC([X[:, :40], X[:, 40:]]).fit(None, Y)
+
+
+def test_what_else_is_refused_in_words():
+    model = TensorSVC([40, 15]).fit(X, Y)
+    with pytest.raises(ValueError, match="X: found None in place of every view"):
+        model.predict([None, None])
+    with pytest.raises(ValueError, match="y: found 2 columns of labels, expected one label a row"):
+        TensorSVC([40, 15]).fit(X, np.column_stack([Y, Y]))
+    with pytest.raises(ValueError, match="model: found TensorSVC, which has no projections"):
+        retrieve(model, X, X, Y, Y)
+    with pytest.raises(ValueError, match=r"names \(or whole numbers of columns for all views\)"):
+        TensorSVC([40.0, 15.0]).fit(X, Y)
+
+
+@pytest.mark.parametrize("make", [DecomposedTensorSVC, KernelCCASVC])
+def test_any_view_may_be_used_alone(make):
+    views = [slice(0, 20), slice(20, 40), slice(40, 55)]
+    model = make(views, use=2).fit(X, Y)
+    spoiled = np.hstack([-X[:, :40], X[:, 40:]])
+    alone = model.decision_function([None, None, X[:, 40:]])
+    np.testing.assert_array_equal(alone, model.decision_function(spoiled))
+    assert np.ptp(alone) > 0
+    with pytest.raises(ValueError, match="use: found 3, expected one of 'paired', 0, 1, 2"):
+        make(views, use=3).fit(X, Y)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from svdecode._checks import FloatArray, check_choice, check_number
+from svdecode._checks import FloatArray, check_number
 from svdecode.tensor.cca import KernelCCA
 from svdecode.tensor.classifiers import OneKernelSVC
 from svdecode.tensor.kernels import in_columns
@@ -101,7 +101,7 @@ class KernelCCASVC(ProjectionsClassifier, BaseEstimator):
     ----------
     views : list
         As for `TensorSVC`.
-    use : {"paired", 0, 1}, default "paired"
+    use : {"paired", 0, 1, …}, default "paired"
         "paired": the product of the linear kernels of all views' projections; a number: that of one view.
     scale : bool, default False
         Divide the kernel of the projections by its mean diagonal, so that C means the same in any unit. The
@@ -184,8 +184,7 @@ class KernelCCASVC(ProjectionsClassifier, BaseEstimator):
         KernelCCASVC
             The fitted object.
         """
-        check_choice(self.use, "use", ("paired", 0, 1))
-        check_choice(self.scale, "scale", (True, False))
+        self._check_use()
         check_number(self.C, "C", positive=True)
         check_number(self.tol, "tol", positive=True)
         inner = {

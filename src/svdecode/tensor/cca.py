@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from svdecode._checks import FloatArray, check_choice, check_count, check_number
 from svdecode.reduction.rows import EPS
 from svdecode.tensor.base import ViewProjections
+from svdecode.tensor.factors import INDEFINITE, indefinite
 
 
 def canonical_duals(
@@ -41,6 +42,8 @@ def canonical_duals(
     whitened, backs = [], []
     for K, (a, b), noise in zip(kernels, penalties, noises, strict=True):
         values, U = np.linalg.eigh(K)
+        if values[0] < -INDEFINITE * np.abs(values).max():
+            raise indefinite(K, values[0])
         kept = values > max(noise, n * EPS * values[-1])
         values, U = values[kept], U[:, kept]
         size = np.sqrt(a * values / (n - 1) + b)

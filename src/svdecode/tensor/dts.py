@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
 from typing import Any
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from svdecode._checks import FloatArray, check_choice
+from svdecode._checks import FloatArray
 from svdecode.tensor.estimators import TensorDecomposition
 from svdecode.tensor.machines import ProjectionsClassifier
 from svdecode.tensor.svc import read_labels
@@ -133,9 +132,7 @@ class DecomposedTensorSVC(ProjectionsClassifier, BaseEstimator):
         DecomposedTensorSVC
             The fitted object.
         """
-        n_views = len(self.views) if isinstance(self.views, Sized) else 2
-        check_choice(self.use, "use", ("paired", *range(n_views)))
-        check_choice(self.scale, "scale", (True, False))
+        self._check_use()
         inner = {
             name: value for name, value in self.get_params(deep=False).items() if name not in ("use", "scale")
         }

@@ -12,6 +12,9 @@ from svdecode._checks import FloatArray
 from svdecode._threads import threads_for
 from svdecode.reduction.rows import EPS
 
+#: negative eigenvalues up to this share are rounding errors of whoever made the kernel
+INDEFINITE = 1e-6
+
 
 def factor(K: FloatArray, noise: float = 0.0, *, check: bool = False) -> FloatArray:
     """L (n × r) with K = L Lᵀ, by Cholesky's factorization with pivots.
@@ -48,12 +51,16 @@ def _refuse_indefinite(K: FloatArray, L: FloatArray) -> None:
     """Refuse a kernel that has negative eigenvalues, which L Lᵀ cannot reproduce (random probes show it)."""
     probes = np.random.default_rng(0).standard_normal((len(K), 4))
     size = float(np.abs(K).max(initial=0.0)) * np.sqrt(len(K))
-    if float(np.abs(K @ probes - L @ (L.T @ probes)).max(initial=0.0)) > 1e-6 * size:
-        lowest = float(np.linalg.eigvalsh(K)[0])
-        raise ValueError(
-            f"kernel: found a kernel matrix with the eigenvalue {lowest:.3g} (largest entry "
-            f"{np.abs(K).max():.3g}), expected a positive semidefinite one"
-        )
+    if float(np.abs(K @ probes - L @ (L.T @ probes)).max(initial=0.0)) > INDEFINITE * size:
+        raise indefinite(K, float(np.linalg.eigvalsh(K)[0]))
+
+
+def indefinite(K: FloatArray, lowest: float) -> ValueError:
+    """Return the refusal of a kernel matrix by its lowest eigenvalue."""
+    return ValueError(
+        f"kernel: found a kernel matrix with the eigenvalue {lowest:.3g} (largest entry "
+        f"{np.abs(K).max():.3g}), expected a positive semidefinite one"
+    )
 
 
 class Factors(Sequence[FloatArray]):

@@ -14,7 +14,7 @@ import numpy as np
 from svdecode._checks import FloatArray, IntArray, as_matrix, check_choice
 from svdecode.reduction.kernels import Kernel, KernelRows, check_kernel
 from svdecode.reduction.rows import LinearRows, Rows
-from svdecode.tensor.views import Mask, present_rows, read_views
+from svdecode.tensor.views import Mask, is_list_of_matrices, present_rows, read_views
 
 
 @dataclass(frozen=True)
@@ -143,12 +143,25 @@ def _own(block: Any) -> Any:
     return np.array(block, order="K") if isinstance(block, np.ndarray) else block.copy()
 
 
+def _given(kernel: Any) -> str:
+    """Name of the kernels that `views` holds, whose default, "linear", says nothing of them."""
+    for name in kernel if isinstance(kernel, list | tuple) else [kernel]:
+        if callable(name) or name not in ("linear", "precomputed"):
+            raise ValueError(
+                f"kernel: found {name!r} with kernel matrices for views, expected 'precomputed' (or columns "
+                "of X for views)"
+            )
+    return "precomputed"
+
+
 def training_views(estimator: Any, X: Any, views: Any, **arguments: Any) -> ViewKernels:
     """Read the training samples of an estimator (see `read_views`), which must have all their views.
 
     The other arguments are those of `KernelSettings`, for all views or as lists.
     """
     blocks, columns = read_views(estimator, X, views, reset=True)
+    if is_list_of_matrices(views):
+        arguments["kernel"] = _given(arguments.get("kernel", "linear"))
     settings = kernel_settings(len(blocks), **arguments)
     rows = []
     for v, (block, chosen, setting) in enumerate(zip(blocks, columns, settings, strict=True)):

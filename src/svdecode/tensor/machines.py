@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from svdecode._checks import FloatArray
+from svdecode._checks import FloatArray, check_choice
 from svdecode.tensor.classifiers import ViewsClassifier
 from svdecode.tensor.svc import fit_svm, product
 
@@ -30,6 +31,12 @@ class ProjectionsClassifier(ViewsClassifier):
     def _duals(self) -> tuple[FloatArray, ...]:
         """Dual weights of the projections, (n, T) or a class first, a view each."""
         raise NotImplementedError
+
+    def _check_use(self) -> None:
+        """Refuse what `use` and `scale` cannot be."""
+        n_views = len(self.views) if isinstance(self.views, Sized) else 2
+        check_choice(self.use, "use", ("paired", *range(n_views)))
+        check_choice(self.scale, "scale", (True, False))
 
     def _fit_machines(self, kernels: list[FloatArray], signs: FloatArray) -> None:
         self.training_projections_ = [self._project(K, v) for v, K in enumerate(kernels)]

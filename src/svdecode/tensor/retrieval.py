@@ -181,7 +181,8 @@ def retrieve(
     Parameters
     ----------
     model : fitted estimator
-        With `transform(X, view=...)`: `TensorDecomposition`, `DecomposedTensorSVC`, `KernelCCA`.
+        With `transform(X, view=...)`: `TensorDecomposition`, `KernelCCA`, the `decomposition_` of a
+        `DecomposedTensorSVC`.
     X_queries : array or list of arrays
         New samples, as the model's `transform` takes them; what `view` does not use may be NaN.
     X_training : array or list of arrays
@@ -221,6 +222,11 @@ def retrieve(
     >>> retrieve(Columns(), X, X, [0, 1], [0, 1], view=0, training_view=1).accuracy
     1.0
     """
+    if not hasattr(model, "transform"):
+        raise ValueError(
+            f"model: found {type(model).__name__}, which has no projections, expected TensorDecomposition, "
+            "KernelCCA, or the decomposition_ of a DecomposedTensorSVC"
+        )
     ranked = view if training_view is None else training_view
     queries = np.asarray(model.transform(X_queries, view=view))
     training = np.asarray(model.transform(X_training, view=ranked))

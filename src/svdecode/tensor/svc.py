@@ -33,6 +33,10 @@ def read_labels(y: Any, n_samples: int) -> tuple[npt.NDArray[Any], FloatArray]:
     """
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None: y: found None, expected labels")
+    if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
+        raise ValueError(
+            f"y: found {y.shape[1]} columns of labels, expected one label a row (y should be a 1d array)"
+        )
     labels = column_or_1d(y, warn=True)
     if len(labels) != n_samples:
         raise ValueError(f"y: found {len(labels)} labels, expected one for each of the {n_samples} rows of X")

@@ -91,7 +91,10 @@ def _columns(entry: Any, n_features: int, names: Any, where: str) -> IntArray:
             raise ValueError(f"{where}: found a mask of shape {chosen.shape}, expected ({n_features},)")
         return np.flatnonzero(chosen)
     if chosen.size and (chosen.ndim != 1 or chosen.dtype.kind not in "iu"):
-        raise ValueError(f"{where}: found {entry!r}, expected a slice, column numbers, a mask or names")
+        raise ValueError(
+            f"{where}: found {entry!r}, expected a slice, column numbers, a mask or names (or whole numbers "
+            "of columns for all views)"
+        )
     if chosen.size and (chosen.min() < -n_features or chosen.max() >= n_features):
         off = chosen.min() if chosen.min() < -n_features else chosen.max()
         raise ValueError(f"{where}: found column {off}, expected 0 to {n_features - 1}")
@@ -167,6 +170,8 @@ def read_views(estimator: Any, X: Any, views: Any, *, reset: bool) -> tuple[list
     (list, tuple)
         Matrices, and column numbers.
     """
+    if isinstance(X, list | tuple) and X and all(x is None for x in X):
+        raise ValueError("X: found None in place of every view, expected at least one view")
     if is_list_of_matrices(views):
         if X is None and reset:
             X = views
