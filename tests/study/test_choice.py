@@ -225,7 +225,8 @@ def test_a_method_knows_its_candidates():
     assert method.candidates() == [{"alpha": 1.0}, {"alpha": 0.1}]
     made = method.estimator(n_components=3, alpha=0.1)
     assert (made.alpha, made.random_state) == (3 * 0.1, 3)
-    assert method.seeded
+    assert not method.seeded  # its random state is fixed
+    assert Method("bare", make).seeded
     assert method.with_grid(alpha=5).candidates() == [{"alpha": 5}]
     assert Method("bare", make).candidates() == [{}]
     assert pickle.loads(pickle.dumps(method)).candidates() == method.candidates()

@@ -121,7 +121,7 @@ class Method:
 
     @property
     def seeded(self) -> bool:
-        """Whether its fits depend on a random state: it takes one, and starts at random."""
+        """Whether its fits depend on a random state: it takes one, none is fixed, and it starts at random."""
         if "random_state" in self.fixed or "random_state" not in inspect.signature(self.make).parameters:
             return False
         given = {path.split("__")[-1]: value for path, value in self.estimator().get_params().items()}
