@@ -224,7 +224,7 @@ def _methods(result: DecodingResult) -> Section:
         blocks += [Heading("What followed from the data"), *(Paragraph(reason) for reason in settings.why)]
     blocks += [
         Heading("Reporting checklist"),
-        Table(["item", "here"], fields(result), caption="What the COBIDAS report asks of a decoding study."),
+        Table(["item", "here"], fields(result), caption="What COBIDAS asks of a decoding study.", prose=True),
     ]
     if result.dataset.description and not result.dataset.steps:
         blocks += [Heading("Data"), Paragraph(words.text(result.dataset.description))]

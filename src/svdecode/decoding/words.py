@@ -113,7 +113,7 @@ def methods_paragraph(result: DecodingResult) -> str:
     sentences = [
         f"Samples ({data.n_samples}, of {data.n_features} voxels{of_units(result)}) were assigned to "
         f"{len(data.classes)} classes with svdecode {svdecode.__version__}.",
-        f"Preprocessing: {steps}" if steps else "",
+        steps,
         f"Testing: {design(result)} ({len(result.splits)} splits); {STANDARDIZED[settings.standardize]}.",
         f"Methods: {listed([_method(m) for m in settings.methods], 'and')}.",
         f"Parameters were chosen inside the training samples of each split, in {settings.n_inner} inner "

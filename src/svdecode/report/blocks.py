@@ -95,6 +95,8 @@ class Table:
         Cells, formatted already. The first of a row names it.
     caption : str
         What the table shows.
+    prose : bool, default False
+        Cells are sentences: they begin at the left and may take several lines.
 
     Examples
     --------
@@ -106,6 +108,7 @@ class Table:
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     caption: str
+    prose: bool = False
     kind: ClassVar[str] = "table"
 
     def __post_init__(self) -> None:

@@ -182,9 +182,9 @@ def _means(ax: Axes, Z: FloatArray, y: Any, share: Values) -> None:
     limit = max(float(np.abs(means).max()), 1e-12)
     picture = ax.imshow(means, cmap="PuOr_r", vmin=-limit, vmax=limit, aspect="auto")
     ax.set_yticks(range(len(classes)), [plain(label) for label in classes], fontsize="small")
-    ticks = [f"{i + 1}\n{100 * s:.0f} %" for i, s in enumerate(np.asarray(share)[: Z.shape[1]])]
+    ticks = [f"{i + 1}\n{100 * s:.0f}" for i, s in enumerate(np.asarray(share)[: Z.shape[1]])]
     ax.set_xticks(range(Z.shape[1]), ticks, fontsize="small")
-    ax.set(xlabel="component, variance between classes")
+    ax.set(xlabel="component; % of variance between classes")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     bar = ax.figure.colorbar(picture, ax=ax, shrink=0.8)
@@ -232,7 +232,7 @@ def slice_sheet(
         for picture, name, ax in zip(pictures, names, line, strict=True):
             ax.imshow(picture, aspect=aspect, interpolation="nearest")
             ax.set_axis_off()
-            if line is axes[-1]:
+            if title == rows[-1][0]:
                 ax.text(0.5, -0.02, name, transform=ax.transAxes, ha="center", va="top", fontsize=8)
         line[0].set_title(plain(title), loc="left", fontsize=10)
     return figure
