@@ -10,6 +10,7 @@ from tensor.two_views import gaussian
 
 from svdecode import DecomposedTensorSVC, KernelCCA, TensorDecomposition, TensorSVC
 from svdecode.tensor import ConcatenatedSVC, KernelCCASVC
+from svdecode.tensor.multiway import combine
 
 VIEWS = [6, 4]
 #: 1 + γ⟨x, x'⟩
@@ -116,6 +117,18 @@ def test_the_decomposition_of_what_is_not_centered(k):
         x, z = (np.split(model.transform(new, view=v), len(model.dual_coef_), axis=1)[j] for v in (0, 1))
         f = (x * z).sum(axis=1) + model.intercept_[j]
         np.testing.assert_allclose(f, svm, atol=1e-8 * np.abs(svm).max())
+
+
+@pytest.mark.parametrize("decomposition", ["cp", "tucker"])
+def test_three_views_that_are_not_centered(decomposition):
+    """All projections together are the tensor SVM's decision."""
+    X, y, new = samples()
+    views, settings = [3, 3, 4], ONE_AND_ALL
+    svm = TensorSVC(views, **settings).fit(X, y)
+    model = TensorDecomposition(views, n_projections="max", decomposition=decomposition, **settings).fit(X, y)
+    f = combine([model.transform(new, view=v) for v in range(3)], model.core_) + model.intercept_
+    scores = svm.decision_function(new)
+    np.testing.assert_allclose(f, scores, atol=1e-8 * np.abs(scores).max())
 
 
 def test_a_bound_reads_the_eigenvalues_of_the_kernel_as_it_is():
