@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
-import scipy.sparse as sp
-
+from svdecode.decoding.null import SplitBySplit
 from svdecode.decoding.result import DecodingResult
 from svdecode.decoding.settings import (
     N_INNER,
@@ -18,9 +16,7 @@ from svdecode.decoding.settings import (
     settle,
 )
 from svdecode.imaging import Dataset
-from svdecode.reduction import reduce_rows
-from svdecode.study import METHODS, Method, Split, Splits, Study
-from svdecode.study import standardize as standardized
+from svdecode.study import METHODS, Method, Splits, Study
 
 
 def decode(
@@ -151,12 +147,7 @@ class Plan:
                 self.dataset, method, lambda _: splits, standardize=settings.standardize,
                 n_permutations=settings.n_permutations, **common,
             )  # fmt: skip
-        parts = {part.name: part for part in splits}
-        return Study(
-            {part.name: in_own_coordinates(self.dataset, part) for part in splits},
-            method, lambda data: replace(splits, parts=(parts[data.name],)),
-            n_permutations=settings.n_permutations, **common,
-        )  # fmt: skip
+        return SplitBySplit(self.dataset, method, splits, settings.n_permutations, **common)
 
     def __len__(self) -> int:
         return len(self.study) + (0 if self.null is None else len(self.null))
@@ -167,26 +158,4 @@ def permuted_method(splits: Splits) -> Method:
     most = min(len(part.train) for part in splits) - 1
     return METHODS["svdm"](
         name="SVDM, fixed", sizes=[min(PERMUTED_COMPONENTS, most)], shrinkage=PERMUTED_SHRINKAGE
-    )
-
-
-def in_own_coordinates(dataset: Dataset, part: Split) -> Dataset:
-    """A data set as one split sees it, standardized by its training rows, in few numbers a row.
-
-    Permuted labels leave these numbers as they are, so that they are computed once for all permutations. The
-    other columns are zeros that take no room: the scale of the data counts them.
-    """
-    scaled = standardized(dataset, "training", rows=part.train)
-    rows = sp.csr_array(reduce_rows(scaled.X).coordinates)
-    rows.resize((dataset.n_samples, max(dataset.n_features, rows.shape[1])))
-    return replace(
-        dataset,
-        X=rows,
-        mask=None,
-        positions=None,
-        views={},
-        truth={},
-        name=part.name,
-        description="",
-        steps=(),
     )

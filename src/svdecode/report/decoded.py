@@ -241,4 +241,4 @@ def slice_sheet(
 def plain(text: Any) -> str:
     """Text that matplotlib shows as it is: no mathematics between dollars, and not too long."""
     words = str(text).replace("$", r"\$")
-    return words if len(words) <= 28 else words[:27] + "…"
+    return words if len(words) <= 24 else words[:23] + "…"
