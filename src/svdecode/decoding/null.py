@@ -19,8 +19,8 @@ from svdecode.study.statistics import permutations
 class SplitBySplit(Study):
     """A permutation test whose splits are data sets of their own, which share each permutation of the labels.
 
-    Permuted labels leave the standardized columns of a split as they are. A `Study` of the whole data computes
-    them anew with every permutation.
+    Permuted labels leave the standardized columns of a split as they are; a `Study` of the whole data
+    computes them anew with every permutation.
 
     Parameters
     ----------
