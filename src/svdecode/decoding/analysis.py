@@ -154,7 +154,7 @@ class Plan:
 
 
 def permuted_method(splits: Splits) -> Method:
-    """The SVDM of the permutation test: its parameters were fixed before any data were seen."""
+    """The SVDM of the permutation test: its parameters are fixed in the package."""
     most = min(len(part.train) for part in splits) - 1
     return METHODS["svdm"](
         name="SVDM, fixed", sizes=[min(PERMUTED_COMPONENTS, most)], shrinkage=PERMUTED_SHRINKAGE

@@ -32,7 +32,7 @@ C = (0.1, 1.0, 10.0)
 N_INNER = 5
 N_PERMUTATIONS = 99
 N_FOLDS = 5
-#: the parameters of the permutation test's SVDM: fixed before the data are seen
+#: the parameters of the permutation test's SVDM: fixed in the package, not chosen by the labels
 PERMUTED_COMPONENTS, PERMUTED_SHRINKAGE = 8, 1.0
 
 

@@ -165,8 +165,8 @@ def permutation_words(result: DecodingResult) -> str:
     else:
         size = (result.null.study.methods[0].sizes or (0,))[0]
         what = (
-            f"an SVDM of {size} components and shrinkage {PERMUTED_SHRINKAGE:g}, fixed before the data were "
-            f"seen so that nothing is chosen by the labels, was fitted to {test.n_permutations} permutations "
+            f"an SVDM of {size} components and shrinkage {PERMUTED_SHRINKAGE:g}, which the package "
+            f"fixes, so that nothing is chosen by the labels, was fitted to {test.n_permutations} permutations "
             f"of the labels {within}"
         )
     return text(
