@@ -165,9 +165,9 @@ def permutation_words(result: DecodingResult) -> str:
     else:
         size = (result.null.study.methods[0].sizes or (0,))[0]
         what = (
-            f"an SVDM of {size} components and shrinkage {PERMUTED_SHRINKAGE:g}, which the package "
-            f"fixes, so that nothing is chosen by the labels, was fitted to {test.n_permutations} permutations "
-            f"of the labels {within}"
+            f"an SVDM of {size} components and shrinkage {PERMUTED_SHRINKAGE:g}, which the package fixes, so "
+            f"that nothing is chosen by the labels, was fitted to {test.n_permutations} permutations of the "
+            f"labels {within}"
         )
     return text(
         f"""Permutation test: {what}. Its accuracy is {true:.3f} with the true labels and {null.mean():.3f} on
