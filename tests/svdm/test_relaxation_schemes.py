@@ -95,6 +95,19 @@ class TestSchemes:
         assert result.stationarity < 1e-2
 
     @pytest.mark.parametrize("scheme", SCHEMES)
+    def test_multipliers_are_those_of_the_hinges(self, scheme):
+        """A step beside a stationary point is nearly stationary with its multipliers, and not without them."""
+        objective = problem("balanced")
+        there = minimise(objective, choose_start(objective, "svd", 2, np.random.default_rng(0), 0)).factors
+        rng = np.random.default_rng(7)
+        there.Z[:] *= 1 + 0.01 * rng.standard_normal(there.Z.shape)
+        made = scheme(objective, there, Choices(alpha=0.02))
+        assert made.step() < np.inf
+        assert made.alpha > 0.01  # the step was taken
+        assert made.stationarity() < 0.02
+        assert objective.stationarity(made.factors, np.zeros(objective.Y.shape)) > 0.2
+
+    @pytest.mark.parametrize("scheme", SCHEMES)
     def test_the_published_scheme_keeps_its_best_and_says_what_it_is_not(self, scheme):
         objective = problem("svm")
         there = start(objective)
