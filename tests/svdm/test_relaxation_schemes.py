@@ -96,7 +96,7 @@ class TestSchemes:
 
     @pytest.mark.parametrize("scheme", SCHEMES)
     def test_multipliers_are_those_of_the_hinges(self, scheme):
-        """A step beside a stationary point is nearly stationary with its multipliers, and not without them."""
+        """A step beside a stationary point is nearly stationary with its multipliers only."""
         objective = problem("balanced")
         there = minimise(objective, choose_start(objective, "svd", 2, np.random.default_rng(0), 0)).factors
         rng = np.random.default_rng(7)
