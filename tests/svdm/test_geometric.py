@@ -88,6 +88,8 @@ class TestGeometricProgram:
         objective = self.positive(k=2)
         relaxed = solve_geometric(objective, self.start(objective), condense=False)
         assert relaxed.value == pytest.approx(0.7 * 4, rel=1e-3)
+        with_bias = self.positive(k=2, formulation="svm")
+        assert solve_geometric(with_bias, self.start(with_bias), condense=False).value < 1e-3
         scheme = GeometricProgram(objective, self.start(objective), condense=False)
         result = iterate(scheme, stopping="decrease", tol=0.0, max_iter=5)
         assert result.n_iter == 1
